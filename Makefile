@@ -1,0 +1,75 @@
+# Every command of citebus. It needs Python 3.11 or newer with pip, and make; the rest comes into .venv, from the lock.
+
+PYTHON  ?= python3
+VENV    ?= .venv
+WORKERS ?= logical
+# Arguments for `make bench` and `make crash`, e.g. make bench ARGS=--help
+ARGS    ?=
+
+BIN     := $(VENV)/bin
+READY   := $(VENV)/.ready
+PIP     := $(BIN)/python -m pip --disable-pip-version-check --quiet
+VERSION  = $(shell $(BIN)/python -c "from importlib.metadata import version; print(version('citebus'))")
+
+.DEFAULT_GOAL := help
+.PHONY: help demo up test check format bench crash schemas docs freeze lock install clean
+
+help: ## list these commands
+	@sed -n 's/^\([a-z]*\):.*## /  make \1@/p' Makefile | while IFS=@ read -r name text; do printf '%-15s %s\n' "$$name" "$$text"; done
+
+demo: $(READY) ## everything from nothing: servers, a sample vault, a cited answer
+	$(BIN)/citebus demo
+
+up: $(READY) ## all services on your own folder: make up VAULT=~/notes
+	@test -n "$(VAULT)" || { echo "Say which folder: make up VAULT=path/to/your/notes" >&2; exit 2; }
+	$(BIN)/citebus up "$(VAULT)"
+
+test: $(READY) ## the whole suite, on real servers
+	$(BIN)/pytest -n $(WORKERS)
+
+check: $(READY) ## format, lint, import rules, types, fast tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/pytest -q -n $(WORKERS) tests/unit tests/schemas tests/architecture
+
+format: $(READY) ## put the code into shape
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY) ## speed and memory on this machine, as a table and JSON
+	$(BIN)/python -m tests.bench $(ARGS)
+
+crash: $(READY) ## kill real processes at random and compare with a clean rebuild
+	$(BIN)/pytest -m crash $(ARGS)
+
+schemas: $(READY) ## write schemas/ from the contracts
+	$(BIN)/python -m deploy.documents schemas
+
+docs: $(READY) ## write the reference pages in docs/ from contracts and settings
+	$(BIN)/python -m deploy.documents docs
+
+freeze: schemas ## keep today's schemas as the ones that this version releases
+	@! git rev-parse -q --verify "refs/tags/v$(VERSION)" >/dev/null || { echo "v$(VERSION) is released: its golden set stays." >&2; exit 1; }
+	mkdir -p tests/schemas/golden/v$(VERSION)/schemas
+	cp schemas/citebus.*.json tests/schemas/golden/v$(VERSION)/schemas/
+
+lock: $(READY) ## resolve the newest versions that pyproject.toml allows into requirements.lock
+	$(PIP) install 'uv>=0.9,<0.14'
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--all-extras --group dev --custom-compile-command 'make lock' --output-file requirements.lock pyproject.toml
+
+install: $(READY) ## only the environment
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "citebus needs Python 3.11 or newer, this is %s; name another: make PYTHON=python3.12" % sys.version.split()[0])'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python can make no virtual environment; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
+	@echo "Installing into $(VENV) (once; a minute or two) ..."
+	@$(PIP) install --require-hashes --requirement requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@
+
+clean: ## delete the environment and everything that was generated for this machine
+	rm -rf $(VENV) .demo bench-results dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Ways to run the services: on one machine (embedded), or as containers."""

@@ -1,0 +1,90 @@
+"""What commands take from outside, in one object that `main` makes and tests replace."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NoReturn
+
+import typer
+from rich.console import Console
+
+from deploy.embedded.cli.screen import open_console, printable
+from deploy.embedded.client import BusClient
+from deploy.embedded.stack_types import OpenedStack, StackOpener, StackOptions
+from shared.errors import CitebusError, InvalidInput
+from shared.telemetry import configure_logging
+
+try:
+    from uvloop import new_event_loop
+except ImportError:  # not on Windows
+    from asyncio import new_event_loop
+
+DONE = 0
+FAILED = 1
+MISUSED = 2
+INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
+
+QUIET = "ERROR"
+"""Log level of commands that end by themselves: what matters reaches the reader as an error sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How progress is watched."""
+
+    poll_s: float = 0.2
+    stall_s: float = 60.0
+    """Without any change for so long, nothing more is expected: longer than the slowest batch of an embedder."""
+
+
+def _open_stack(options: StackOptions, /) -> AbstractAsyncContextManager[OpenedStack]:
+    from deploy.embedded.stack import open_stack  # noqa: PLC0415  (loads every service: only when one is started)
+
+    return open_stack(options)
+
+
+def _configure_logging(level: str) -> None:
+    configure_logging(level=level, style="console")
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The outside: how a stack is opened, how services are reached, where output goes."""
+
+    open_stack: StackOpener = _open_stack
+    connect: Callable[[str], BusClient] = BusClient
+    configure_logging: Callable[[str], None] = _configure_logging
+    out: Console = field(default_factory=open_console)
+    err: Console = field(default_factory=partial(open_console, stderr=True))
+    pace: Pace = Pace()
+
+    def note(self, text: str) -> None:
+        """Say something beside the result, on stderr."""
+        self.err.print(printable(text), style="dim", soft_wrap=True)
+
+    def complain(self, text: str) -> None:
+        """Say what is wrong, on stderr, as one line."""
+        self.err.print(f"citebus: {' '.join(printable(text).split())}", style="red", soft_wrap=True)
+
+
+def run(context: typer.Context, work: Callable[[World], Awaitable[int]], *, log_level: str = QUIET) -> NoReturn:
+    """Run a command to its exit code; errors of citebus become a sentence on stderr and code 1 or 2."""
+    world = context.obj if isinstance(context.obj, World) else World()
+    world.configure_logging(log_level)
+
+    async def working() -> int:
+        return await work(world)
+
+    try:
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            code = runner.run(working())
+    except CitebusError as error:
+        world.complain(str(error))
+        code = MISUSED if isinstance(error, InvalidInput) else FAILED
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    raise typer.Exit(code)

@@ -1,0 +1,1 @@
+"""The services of citebus; each is independent of the others."""

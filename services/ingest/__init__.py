@@ -1,0 +1,1 @@
+"""The ingest service: watcher, worker and embedder, from a saved file to searchable chunks."""

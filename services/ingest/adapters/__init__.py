@@ -1,0 +1,1 @@
+"""Adapters of the ingest service, by technology."""

@@ -1,0 +1,140 @@
+"""The worker's statements. Arrays carry many rows in one round trip."""
+
+LOCK = "SELECT pg_advisory_xact_lock(key) FROM unnest($1::bigint[]) AS key"
+
+SLOTS = """
+SELECT file_key, path, disk_path, revision, state, page_id, content_hash, config_hash, reason
+FROM files WHERE vault_id = $1 AND file_key = ANY($2)
+"""
+
+PAGES = """
+SELECT page_id, path, disk_path, revision, content_hash, stem
+FROM pages WHERE page_id = ANY($2) OR (vault_id = $1 AND path = ANY($3))
+"""
+
+CHUNKS = """
+SELECT page_id, chunk_id, point_hash, text_hash, embedded_in
+FROM chunks WHERE page_id = ANY($1) ORDER BY page_id, chunk_index
+"""
+
+DATA_VERSION = "SELECT data_version FROM vaults WHERE vault_id = $1"
+
+VECTORS = "SELECT text_hash, vector FROM embeddings WHERE space = $1 AND text_hash = ANY($2)"
+
+WRITE_SLOTS = """
+INSERT INTO files (vault_id, file_key, path, disk_path, revision, state, page_id, content_hash, config_hash, reason)
+SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::uuid[], $8::text[],
+                         $9::text[], $10::text[])
+ON CONFLICT (vault_id, file_key) DO UPDATE SET
+    path = excluded.path, disk_path = excluded.disk_path, revision = excluded.revision, state = excluded.state,
+    page_id = excluded.page_id, content_hash = excluded.content_hash, config_hash = excluded.config_hash,
+    reason = excluded.reason, seen_at = now()
+"""
+
+DROP_PAGES = "DELETE FROM pages WHERE page_id = ANY($1)"
+
+NEXT_DATA_VERSION = "UPDATE vaults SET data_version = data_version + 1 WHERE vault_id = $1 RETURNING data_version"
+
+PAGE_COLUMNS = (
+    "page_id", "vault_id", "path", "disk_path", "stem", "revision", "content_hash", "title", "slug", "kind",
+    "language", "page_type", "front_matter", "sources", "problems",
+)  # fmt: skip
+
+CHUNK_COLUMNS = (
+    "chunk_id", "page_id", "vault_id", "chunk_index", "content_hash", "text_hash", "point_hash", "heading_path",
+    "char_start", "char_end", "line_start", "line_end", "token_count", "text", "embed_text", "embedded_in",
+)  # fmt: skip
+
+LINK_COLUMNS = (
+    "page_id", "ordinal", "vault_id", "target", "target_stem", "fragment", "kind", "char_start", "state",
+    "target_page_id",
+)  # fmt: skip
+
+LINKS_BY_STEM = """
+SELECT l.page_id, l.ordinal, l.target, l.target_stem, l.fragment, l.kind, l.char_start, l.state, l.target_page_id,
+       p.path
+FROM links l JOIN pages p USING (page_id)
+WHERE l.vault_id = $1 AND l.target_stem = ANY($2) AND NOT l.page_id = ANY($3)
+"""
+
+PAGES_BY_STEM = "SELECT page_id, path, stem FROM pages WHERE vault_id = $1 AND stem = ANY($2)"
+
+UPDATE_LINKS = """
+UPDATE links SET state = new.state, target_page_id = new.target_page_id
+FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::uuid[]) AS new (page_id, ordinal, state, target_page_id)
+WHERE links.page_id = new.page_id AND links.ordinal = new.ordinal
+"""
+
+EPOCH = """
+WITH made AS (INSERT INTO stream_epochs (created) VALUES ($1) ON CONFLICT (created) DO NOTHING RETURNING epoch)
+SELECT epoch FROM made UNION ALL SELECT epoch FROM stream_epochs WHERE created = $1 LIMIT 1
+"""
+
+ENSURE_VAULT = """
+INSERT INTO vaults (vault_id, settings) VALUES ($1, $2)
+ON CONFLICT (vault_id) DO UPDATE SET settings = excluded.settings WHERE vaults.settings <> excluded.settings
+"""
+
+OUTDATED = """
+SELECT file_key FROM files
+WHERE vault_id = $1 AND config_hash <> $2 AND state <> 'removed' ORDER BY file_key LIMIT $3
+"""
+
+NEEDED = """
+SELECT chunk_id, text_hash FROM chunks WHERE text_hash = ANY($2) AND embedded_in IS DISTINCT FROM $1
+"""
+
+KEEP_VECTORS = """
+INSERT INTO embeddings (space, text_hash, vector) SELECT $1, * FROM unnest($2::text[], $3::bytea[])
+ON CONFLICT DO NOTHING
+"""
+
+MARK = """
+UPDATE chunks SET embedded_in = $1
+FROM unnest($2::uuid[], $3::text[]) AS done (chunk_id, text_hash)
+WHERE chunks.chunk_id = done.chunk_id AND chunks.text_hash = done.text_hash
+RETURNING page_id
+"""
+
+COMPLETE = """
+SELECT page_id, vault_id, path, revision FROM pages p
+WHERE page_id = ANY($2)
+  AND NOT EXISTS (SELECT FROM chunks c WHERE c.page_id = p.page_id AND c.embedded_in IS DISTINCT FROM $1)
+"""
+
+MISSING = """
+SELECT chunk_id, text_hash, embed_text FROM chunks
+WHERE embedded_in IS DISTINCT FROM $1 AND ($2::uuid IS NULL OR chunk_id > $2) ORDER BY chunk_id LIMIT $3
+"""
+
+COUNTS = """
+SELECT (SELECT count(*) FROM pages WHERE vault_id = v.vault_id) AS pages,
+       count(c.chunk_id) AS chunks,
+       count(c.embedded_in) AS embedded_chunks,
+       coalesce(sum(octet_length(c.text)), 0)::bigint AS text_bytes,
+       v.data_version
+FROM vaults v LEFT JOIN chunks c USING (vault_id) WHERE v.vault_id = $1 GROUP BY v.vault_id
+"""
+
+SLOT_COUNTS = """
+SELECT count(*) FILTER (WHERE state = 'rejected') AS rejected, count(*) FILTER (WHERE state = 'removed') AS removed,
+       coalesce(max(revision), 0) AS last_revision
+FROM files WHERE vault_id = $1
+"""
+
+LINK_COUNTS = """
+SELECT count(*) FILTER (WHERE state = 'dead') AS dead, count(*) FILTER (WHERE state = 'ambiguous') AS ambiguous
+FROM links WHERE vault_id = $1 AND state <> 'resolved'
+"""
+
+REJECTED = """
+SELECT f.disk_path, f.reason, EXISTS (SELECT FROM pages p WHERE p.vault_id = f.vault_id AND p.path = f.path) AS live
+FROM files f WHERE f.vault_id = $1 AND f.state = 'rejected' ORDER BY f.path LIMIT $2
+"""
+
+SPACES = "SELECT name, model, dimension, live FROM spaces ORDER BY created_at"
+
+PRUNE_VECTORS = """
+DELETE FROM embeddings e WHERE made_at < now() - make_interval(days => $1)
+  AND NOT EXISTS (SELECT FROM chunks c WHERE c.text_hash = e.text_hash)
+"""

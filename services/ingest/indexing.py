@@ -1,0 +1,162 @@
+"""The worker's use case: file changes become live pages, searchable at once, without any model.
+
+Order of a commit (DESIGN §6): lock, check the fence, write new points, commit rows, delete obsolete points, publish,
+and only then may the caller ack. A crash between any two steps leaves either the old page or the new one live, and the
+redelivered change finishes what is missing. Vectors without a row are invisible until something removes them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from services.ingest.events import page_events, waiting_texts
+from services.ingest.points import new_page, plan_points, texts_without_point_vector, with_vectors
+from services.ingest.ports import Ledger, NewPage, Outbox, VaultCatalogue, Work
+from services.ingest.shelf import Change, Effected, Outcome, Shelf, StoredChunk
+from services.ingest.text.fingerprint import config_hash
+from services.ingest.text.preparation import prepare_page
+from shared.contracts.files import FileChanged, VaultSettings
+from shared.errors import InvalidInput
+from shared.ids import file_key
+from shared.vectors.bm25 import Bm25Encoder
+from shared.vectors.store import VectorStore
+
+EPOCH_SHIFT = 40
+"""A revision is the stream's epoch above this bit and the position in the stream below: room for 10^12 changes."""
+
+
+def revision(epoch: int, sequence: int) -> int:
+    """Return where a change stands in the order of all changes, across wiped and re-created streams."""
+    return (epoch << EPOCH_SHIFT) | sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A file change as it was delivered."""
+
+    message: FileChanged
+    revision: int
+    redelivered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Committed:
+    effects: list[Effected]
+    shelf: Shelf
+    pages: dict[UUID, NewPage]
+    obsolete: tuple[UUID, ...]
+    version: int
+
+
+class Indexer:
+    """Commits file changes of one vault at a time; several run at once, in one process or in many."""
+
+    def __init__(  # noqa: PLR0913  (one collaborator per role)
+        self,
+        *,
+        ledger: Ledger,
+        store: VectorStore,
+        outbox: Outbox,
+        catalogue: VaultCatalogue,
+        bm25: Bm25Encoder,
+        space: str,
+    ) -> None:
+        self._ledger = ledger
+        self._store = store
+        self._outbox = outbox
+        self._catalogue = catalogue
+        self._bm25 = bm25
+        self._space = space
+        self._recorded: dict[str, VaultSettings] = {}
+
+    async def index(self, vault_id: str, arrivals: Sequence[Arrival]) -> list[Effected]:
+        """Make these changes live in one transaction and publish what became of them; return what each did.
+
+        What was done before is not done again. Raises Unavailable when a store or the bus is away: nothing is lost,
+        the same arrivals may be given again.
+        """
+        settings = await self._settings(vault_id)
+        changes = await asyncio.to_thread(_changes, settings, arrivals)
+        committed = await self._commit(vault_id, changes)
+        if committed.obsolete:
+            await self._store.delete(self._space, committed.obsolete)
+        await self._outbox.publish(
+            page_events(committed.effects, committed.shelf, committed.pages, self._space, committed.version),
+            waiting_texts(committed.effects, committed.shelf, committed.pages, self._space),
+        )
+        return committed.effects
+
+    async def reject(self, vault_id: str, arrival: Arrival, reason: str) -> None:
+        """Record that a change can't be worked, so that it shows in the status; the last good revision stays live."""
+        settings = await self._settings(vault_id)
+        change = _change(arrival, config_hash(settings), reason)
+        committed = await self._commit(vault_id, [change])
+        await self._outbox.publish(page_events(committed.effects, committed.shelf, {}, self._space, 0), ())
+
+    async def _settings(self, vault_id: str) -> VaultSettings:
+        settings = await self._catalogue.settings(vault_id)
+        if self._recorded.get(vault_id) != settings:
+            await self._ledger.ensure_vault(settings)
+            self._recorded[vault_id] = settings
+        return settings
+
+    async def _commit(self, vault_id: str, changes: Sequence[Change]) -> _Committed:
+        keys = {change.file_key for change in changes}
+        ids = {change.message.page_id for change in changes}
+        async with self._ledger.work(vault_id, keys, ids) as work:
+            shelf = await work.shelf()
+            before = dict(shelf.pages)
+            effects = [shelf.apply(change) for change in sorted(changes, key=lambda change: change.revision)]
+            chunks_before = {
+                chunk.chunk_id: chunk
+                for page_id in shelf.touched_pages
+                if page_id in before
+                for chunk in before[page_id].chunks
+            }
+            pages, obsolete = await self._write_points(vault_id, work, shelf, chunks_before)
+            version = await work.replace(shelf, pages)
+        return _Committed(effects, shelf, {page.page.page_id: page for page in pages}, obsolete, version)
+
+    async def _write_points(
+        self, vault_id: str, work: Work, shelf: Shelf, before: dict[UUID, StoredChunk]
+    ) -> tuple[list[NewPage], tuple[UUID, ...]]:
+        live = [shelf.pages[id_] for id_ in sorted(shelf.touched_pages) if id_ in shelf.pages]
+        pages = [new_page(vault_id, page, page.prepared) for page in live if page.prepared is not None]
+        vectors = await work.vectors(self._space, texts_without_point_vector(pages, before, self._space))
+        pages = [with_vectors(page, before, self._space, vectors) for page in pages]
+        plan = await asyncio.to_thread(plan_points, vault_id, pages, before, vectors, self._bm25)
+        if plan.new:
+            await self._store.upsert(self._space, plan.new)
+        if plan.rewritten:
+            await self._store.rewrite(self._space, plan.rewritten)
+        return pages, plan.obsolete
+
+
+def _changes(settings: VaultSettings, arrivals: Sequence[Arrival]) -> list[Change]:
+    config = config_hash(settings)
+    return [_change(arrival, config, _outcome(arrival.message, settings)) for arrival in arrivals]
+
+
+def _change(arrival: Arrival, config: str, outcome: Outcome) -> Change:
+    return Change(
+        message=arrival.message,
+        file_key=file_key(arrival.message.path),
+        revision=arrival.revision,
+        config_hash=config,
+        outcome=outcome,
+        redelivered=arrival.redelivered,
+    )
+
+
+def _outcome(message: FileChanged, settings: VaultSettings) -> Outcome:
+    if message.change == "removed":
+        return None
+    if message.change == "unreadable" or message.content is None:
+        return message.reason or "The file could not be read."
+    try:
+        return prepare_page(message.path, message.content, settings)
+    except InvalidInput as error:
+        return str(error)

@@ -1,0 +1,1 @@
+"""The only part that mounts the vault: turns files into FileChanged."""

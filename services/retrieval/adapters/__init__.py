@@ -1,0 +1,1 @@
+"""What retrieval needs from the outside, one folder per technology."""

@@ -1,0 +1,94 @@
+"""The statements of PostgresLivePages. Each joins from the vault's row, so that one that is unknown gives no row."""
+
+_LIVE_CHUNK = """
+    c.chunk_id, c.page_id, c.chunk_index, c.content_hash, c.heading_path, c.char_start, c.char_end, c.line_start,
+    c.line_end, c.token_count, c.text, p.title, p.slug, p.path, p.disk_path, p.revision
+"""
+"""In the order of LiveChunk's fields."""
+
+_VAULT_STATE = "v.data_version, v.settings -> 'never_cite' AS never_cite"
+
+VAULT = f"""
+SELECT {_VAULT_STATE}, (SELECT name FROM spaces WHERE live) AS space
+FROM vaults v WHERE v.vault_id = $1
+"""
+
+TRAITS = """
+SELECT ARRAY(SELECT DISTINCT language FROM pages WHERE vault_id = $1 ORDER BY language) AS languages,
+       ARRAY(SELECT page_id FROM pages WHERE vault_id = $1 AND stem = ANY ($2::text[]) LIMIT 10000) AS hubs
+"""
+
+CHUNKS = f"""
+SELECT {_VAULT_STATE}, live.*
+FROM vaults v
+LEFT JOIN LATERAL (
+    SELECT {_LIVE_CHUNK}
+    FROM unnest($2::uuid[]) WITH ORDINALITY AS wanted (chunk_id, rank)
+    JOIN chunks c ON c.chunk_id = wanted.chunk_id AND c.vault_id = v.vault_id
+    JOIN pages p ON p.page_id = c.page_id
+    ORDER BY wanted.rank
+) live ON true
+WHERE v.vault_id = $1
+"""
+
+OPENINGS = f"""
+SELECT {_VAULT_STATE}, live.*
+FROM vaults v
+LEFT JOIN LATERAL (
+    SELECT {_LIVE_CHUNK}
+    FROM (
+        SELECT p.*, reached.rank, coalesce(
+            best.chunk_id,
+            CASE WHEN $4 THEN
+                (SELECT o.chunk_id FROM chunks o WHERE o.page_id = p.page_id ORDER BY o.chunk_index LIMIT 1)
+            END
+        ) AS chosen
+        FROM unnest($2::uuid[]) WITH ORDINALITY AS reached (page_id, rank)
+        JOIN pages p ON p.page_id = reached.page_id AND p.vault_id = v.vault_id
+        LEFT JOIN (
+            SELECT DISTINCT ON (h.page_id) h.page_id, h.chunk_id
+            FROM unnest($3::uuid[]) WITH ORDINALITY AS found (chunk_id, rank)
+            JOIN chunks h ON h.chunk_id = found.chunk_id
+            ORDER BY h.page_id, found.rank
+        ) best ON best.page_id = p.page_id
+        WHERE NOT EXISTS (
+            SELECT FROM jsonb_array_elements_text(coalesce(v.settings -> 'never_cite', '["raw/"]')) AS prefix
+            WHERE starts_with(p.path, prefix)
+        )
+    ) p
+    JOIN chunks c ON c.chunk_id = p.chosen
+    ORDER BY p.rank
+    LIMIT $5
+) live ON true
+WHERE v.vault_id = $1
+"""
+
+NEIGHBOURS = """
+SELECT source.page_id,
+    ARRAY(
+        SELECT DISTINCT l.target_page_id FROM links l
+        WHERE l.page_id = source.page_id AND l.target_page_id IS NOT NULL AND l.target_page_id <> source.page_id
+        ORDER BY l.target_page_id LIMIT $2
+    ) AS outgoing,
+    ARRAY(
+        SELECT DISTINCT l.page_id FROM links l
+        WHERE l.target_page_id = source.page_id AND l.page_id <> source.page_id
+        ORDER BY l.page_id LIMIT $2
+    ) AS incoming
+FROM unnest($1::uuid[]) AS source (page_id)
+"""
+
+OUTLINE = """
+SELECT v.data_version, p.title, p.slug, p.disk_path, p.path, c.chunk_id, c.chunk_index, c.content_hash,
+    ARRAY(
+        SELECT f.path FROM files f
+        WHERE f.vault_id = $1 AND f.page_id = $2 AND f.path <> p.path
+        ORDER BY f.revision DESC LIMIT 7
+    ) AS former_paths
+FROM vaults v
+LEFT JOIN pages p ON p.vault_id = v.vault_id AND p.page_id = $2
+LEFT JOIN chunks c ON c.page_id = p.page_id
+WHERE v.vault_id = $1
+ORDER BY c.chunk_index
+"""
+"""The newest path first. `files` has no index by page: it scans the vault's rows, but only when a citation changed."""

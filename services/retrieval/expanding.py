@@ -1,0 +1,74 @@
+"""Phase 2 with its reads: walks the links from the seeds' pages and takes from each page reached its best chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from services.retrieval.budget import Candidate
+from services.retrieval.expansion import Bounds, Reached, walk
+from services.retrieval.filters import on_pages
+from services.retrieval.ports import Choice, Hit, LivePages, RetrievalQuery, Retriever, Snapshot, VaultState
+
+_HITS_PER_PAGE = 4
+"""Chunks ranked per page reached, so that a long page seldom crowds out the others."""
+
+_REACH = 2
+"""Pages reached per page wanted: some are excluded by a filter or never cited."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expansions:
+    """What phase 2 found; all from one snapshot, which need not be that of the seeds."""
+
+    vault: VaultState
+    candidates: tuple[Candidate, ...]
+
+
+class Expander:
+    """Finds chunks on linked pages with the retriever of phase 1, under the same filter."""
+
+    def __init__(self, pages: LivePages) -> None:
+        self._pages = pages
+
+    async def expand(
+        self, vault_id: str, retriever: Retriever, query: RetrievalQuery, start: Start, bounds: Bounds
+    ) -> Expansions | None:
+        """Return at most `bounds.total` chunks, each of another page, strongest page first; None: nothing is linked.
+
+        A page without any hit gives its opening chunk, unless the request filters: then only the store can tell
+        whether it passes. Raises RetryableError when store or catalogue are away.
+        """
+        reach = replace(bounds, total=bounds.total * _REACH)
+        reached = await walk(self._pages.neighbours, start.pages, start.hubs, reach)
+        if not reached:
+            return None
+        page_ids = [each.page_id for each in reached]
+        restricted = replace(query, where=on_pages(query.where, page_ids), limit=_HITS_PER_PAGE * len(page_ids))
+        found = await retriever.retrieve(restricted)
+        ranked = [hit.chunk_id for hit in found.hits]
+        choice = Choice(page_ids, ranked, or_first=not start.filtered, limit=bounds.total)
+        snapshot = await self._pages.openings(vault_id, choice)
+        return Expansions(snapshot.vault, _candidates(snapshot, reached, found.hits))
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where the walk starts."""
+
+    pages: tuple[UUID, ...]
+    """Of the seeds, best first."""
+    hubs: Collection[UUID]
+    filtered: bool
+    """The request has filters of its own."""
+
+
+def _candidates(snapshot: Snapshot, reached: tuple[Reached, ...], hits: tuple[Hit, ...]) -> tuple[Candidate, ...]:
+    cosines = {hit.chunk_id: hit.similarity for hit in hits}
+    by_page = {chunk.page_id: chunk for chunk in snapshot.chunks.values() if snapshot.vault.cites(chunk.path)}
+    return tuple(
+        Candidate(chunk, each.weight, cosines.get(chunk.chunk_id), "expansion")
+        for each in reached
+        if (chunk := by_page.get(each.page_id)) is not None
+    )

@@ -1,0 +1,1 @@
+"""Contracts and plumbing that every service uses; imports no service."""

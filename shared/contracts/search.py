@@ -1,0 +1,129 @@
+"""Search and resolve: request-reply with the retrieval service."""
+
+from __future__ import annotations
+
+from typing import Literal
+from uuid import UUID
+
+from pydantic import Field, JsonValue
+
+from shared.contracts.message import Message, Record, Sha256
+
+Phase = Literal["vector", "expansion"]
+
+
+class SearchRequest(Message):
+    """A question to one vault (`citebus.v1.search.<vault>`)."""
+
+    type: Literal["citebus.search.request.v1"] = "citebus.search.request.v1"
+    query: str = Field(min_length=1, max_length=4000, description="1 to 4,000 characters, not only blanks.")
+    k: int = Field(default=8, ge=1, le=50, description="Chunks to seed from; fewer come back only if fewer exist.")
+    context_window: int = Field(
+        default=32_768, ge=0, le=10_000_000, description="Tokens of the reader's window; a fifth of it is the budget."
+    )
+    expansion_depth: int = Field(default=2, ge=0, le=2, description="Steps over the page graph; 0: none.")
+    filters: dict[str, JsonValue] = Field(
+        default_factory=dict,
+        description="Payload field to a value (equals) or a list of values (any of). An unknown field is an error, "
+        "an empty list matches nothing.",
+    )
+    profile: str | None = Field(default=None, description="Name of a retrieval profile; null: the default.")
+    deadline_ms: int = Field(default=2_000, ge=1, le=60_000, description="Past it the reply holds what there is.")
+
+
+class PageRef(Record):
+    """A page as a reader names it."""
+
+    id: UUID
+    title: str = Field(min_length=1)
+    slug: str = Field(min_length=1)
+
+
+class Passage(Record):
+    """Where one cited chunk stands in the decoded file."""
+
+    chunk_id: UUID
+    content_hash: Sha256
+    revision: int
+    heading_path: tuple[str, ...]
+    char_start: int = Field(ge=0, description="Inclusive, in characters of the decoded file.")
+    char_end: int = Field(ge=0, description="Exclusive.")
+    line_start: int = Field(ge=1, description="First line, from 1.")
+    line_end: int = Field(ge=1, description="Line after the last one (half-open).")
+
+
+class Citation(Record):
+    """What `[n]` is."""
+
+    n: int = Field(ge=1)
+    ref: PageRef
+    path: str = Field(description="The file, as the disk spells it, relative to the vault.")
+    score: float
+    phase: Phase
+    similarity: float | None = Field(
+        default=None, description="Best cosine of query and chunk, −1 to 1; null when no dense vector was compared."
+    )
+    passages: tuple[Passage, ...]
+
+
+class SearchResult(Record):
+    """One line of the flat list of hits, in the order of the citations."""
+
+    n: int
+    id: UUID
+    title: str
+    slug: str
+    score: float
+    phase: Phase
+
+
+class Timings(Record):
+    """Milliseconds per phase."""
+
+    embed: float = 0.0
+    search: float = 0.0
+    expansion: float = 0.0
+    budget: float = 0.0
+    assembly: float = 0.0
+    total: float = 0.0
+
+
+class SearchReply(Message):
+    """Context with citations, as many as there are distinct `[n]` in `text`. No hit: empty, not an error."""
+
+    type: Literal["citebus.search.reply.v1"] = "citebus.search.reply.v1"
+    query: str
+    text: str
+    citations: tuple[Citation, ...]
+    token_budget: int
+    approx_tokens: int = Field(description="Tokens of `text`, never above token_budget.")
+    data_version: int = Field(description="Of the vault when the reply was assembled; grows with every change.")
+    results: tuple[SearchResult, ...]
+    dropped: int = Field(default=0, ge=0, description="Passages that did not fit the budget.")
+    dangling: int = Field(default=0, ge=0, description="Vectors found that no live row backs; left out.")
+    truncated: bool = Field(default=False, description="The deadline cut a phase short.")
+    degraded: str | None = Field(default=None, description="Why the profile did not run whole, e.g. embedding is down.")
+    retriever: str
+    space: str
+    timings_ms: Timings = Timings()
+
+
+class ResolveRequest(Message):
+    """Asks what became of a stored citation's passage (`citebus.v1.resolve.<vault>`)."""
+
+    type: Literal["citebus.resolve.request.v1"] = "citebus.resolve.request.v1"
+    page_id: UUID
+    chunk_id: UUID
+    content_hash: Sha256
+
+
+class ResolveReply(Message):
+    """`current`: as cited. `moved`: same words, another place. `changed`: other words. `deleted`: the page is gone."""
+
+    type: Literal["citebus.resolve.reply.v1"] = "citebus.resolve.reply.v1"
+    state: Literal["current", "moved", "changed", "deleted"]
+    ref: PageRef | None = None
+    path: str | None = None
+    passage: Passage | None = Field(default=None, description="Where it stands now; when changed, the nearest passage.")
+    text: str | None = Field(default=None, description="What stands there now.")
+    data_version: int

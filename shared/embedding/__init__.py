@@ -1,0 +1,1 @@
+"""Embedders behind one protocol: bundled offline default, OpenAI-compatible HTTP, Ollama, hashing."""

@@ -1,0 +1,1 @@
+"""Postgres, the one authority on what is live: migrations as SQL files, and pools."""

@@ -1,0 +1,192 @@
+"""Everything that must exist before a service starts: streams, consumers, buckets, tables, the live space.
+
+One idempotent step, run by `citebus up` and by deployments; services declare nothing themselves. It brings what exists
+to the state below and refuses a server that is too old.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import asyncpg
+import nats.js.errors
+import structlog
+from nats.aio.client import Client
+from nats.js import JetStreamContext, api
+
+from shared.bus import translated as bus_translated
+from shared.embedding.embedder import Space
+from shared.errors import InvalidInput, ServerTooOld, SpaceMismatch
+from shared.postgres.migrations import migrate
+from shared.postgres.pool import connect
+from shared.postgres.pool import translated as postgres_translated
+from shared.topology import CONSUMER_EMBEDDERS, CONSUMER_WORKERS, Topology
+from shared.vectors.store import VectorStore
+
+_log = structlog.get_logger(__name__)
+
+OLDEST_NATS = (2, 12)
+"""Message schedules and per-message time to live came with 2.11 and 2.12."""
+
+OLDEST_POSTGRES = 160_000
+"""Postgres 16, as server_version_num."""
+
+ACK_WAIT_S = 10.0
+"""A batch whose worker died is delivered again after this; living workers extend it while they work."""
+
+_DAY_S = 86_400.0
+_DUPLICATES_S = 120.0
+_STREAM_EXISTS = 10058
+"""JetStream's code for "stream name already in use with a different configuration"."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderRole:
+    """The role of services that only read."""
+
+    name: str
+    password: str
+
+
+def stream_configs(topology: Topology) -> list[api.StreamConfig]:
+    """Return what each stream must be; every one has a bound."""
+    file_backed = api.StorageType.FILE
+    return [
+        api.StreamConfig(
+            name=topology.files,
+            description="Newest state of every file: a compacted log of the vaults",
+            subjects=[f"{topology.root}.file.>"],
+            max_msgs_per_subject=1,
+            max_msgs=5_000_000,
+            discard=api.DiscardPolicy.NEW,  # full: the watcher hears of it; nothing of the log is dropped
+            storage=file_backed,
+            allow_direct=True,
+            allow_msg_ttl=True,
+            duplicate_window=_DUPLICATES_S,
+        ),
+        api.StreamConfig(
+            name=topology.embed,
+            description="Texts that wait for their dense vector",
+            subjects=[f"{topology.root}.embed.>"],
+            retention=api.RetentionPolicy.WORK_QUEUE,
+            max_msgs_per_subject=1,
+            max_msgs=5_000_000,
+            storage=file_backed,
+        ),
+        api.StreamConfig(
+            name=topology.pages,
+            description="What became of pages",
+            subjects=[f"{topology.root}.page.>"],
+            max_age=7 * _DAY_S,
+            max_msgs=1_000_000,
+            storage=file_backed,
+            duplicate_window=_DUPLICATES_S,
+        ),
+        api.StreamConfig(
+            name=topology.dead,
+            description="Messages that no retry can help",
+            subjects=[f"{topology.root}.dead.>"],
+            max_age=30 * _DAY_S,
+            max_msgs=100_000,
+            storage=file_backed,
+        ),
+    ]
+
+
+def consumer_configs(topology: Topology) -> list[tuple[str, api.ConsumerConfig]]:
+    """Return the durable consumers, each with its stream; redelivery is for the delivery policy to bound."""
+    return [
+        (stream, api.ConsumerConfig(durable_name=name, ack_wait=ACK_WAIT_S, max_deliver=-1, max_ack_pending=20_000))
+        for stream, name in ((topology.files, CONSUMER_WORKERS), (topology.embed, CONSUMER_EMBEDDERS))
+    ]
+
+
+async def provision_bus(client: Client, topology: Topology) -> None:
+    """Create or update streams, consumers and buckets. Raises ServerTooOld, Unavailable."""
+    _check_nats(client)
+    jetstream = client.jetstream(timeout=10)
+    with bus_translated("provisioning"):
+        for stream in stream_configs(topology):
+            await _ensure_stream(jetstream, stream)
+        for stream_name, consumer in consumer_configs(topology):
+            await jetstream.add_consumer(stream_name, consumer)
+        await _ensure_bucket(jetstream, api.KeyValueConfig(bucket=topology.vaults, history=1))
+        await _ensure_bucket(jetstream, api.KeyValueConfig(bucket=topology.leases, history=1, ttl=10.0))
+
+
+async def provision_database(dsn: str, reader: ReaderRole | None = None) -> None:
+    """Migrate, and let the reader role read everything and change nothing. Raises ServerTooOld, Unavailable."""
+    async with connect(dsn) as connection:
+        version = int(connection.get_server_version().major) * 10_000
+        if version < OLDEST_POSTGRES:
+            raise ServerTooOld(f"Postgres {version // 10_000} is too old: citebus needs 16 or newer.")
+    for name in await migrate(dsn):
+        _log.info("provision.migrated", migration=name)
+    if reader is not None:
+        await _ensure_reader(dsn, reader)
+
+
+async def provision_space(dsn: str, space: Space, store: VectorStore) -> None:
+    """Make `space` the live one when there is none yet, and its collection. Raises SpaceMismatch, Unavailable.
+
+    Two spaces are never mixed: when another one is live, its vectors would have to be made anew, which is a decision.
+    """
+    async with connect(dsn) as connection:
+        with postgres_translated("reading the live space"):
+            live: str | None = await connection.fetchval("SELECT name FROM spaces WHERE live")
+            if live is not None and live != space.name:
+                raise SpaceMismatch(
+                    f"The live embedding space is {live}, the settings name {space.name}. Set the embedder back "
+                    "(CITEBUS_EMBEDDING_*), or build everything anew with `citebus rebuild`."
+                )
+            await connection.execute(
+                "INSERT INTO spaces (name, model, dimension, chunker_version, live) VALUES ($1, $2, $3, $4, true) "
+                "ON CONFLICT (name) DO NOTHING",
+                space.name,
+                space.model,
+                space.dimension,
+                space.chunker_version,
+            )
+    await store.ensure_space(space)
+
+
+def _check_nats(client: Client) -> None:
+    found = client.connected_server_version
+    if (found.major, found.minor) < OLDEST_NATS:
+        raise ServerTooOld(
+            f"nats-server {found.major}.{found.minor}.{found.patch} is too old: citebus needs 2.12 or newer."
+        )
+
+
+async def _ensure_stream(jetstream: JetStreamContext, config: api.StreamConfig) -> None:
+    try:
+        await jetstream.add_stream(config)
+    except nats.js.errors.BadRequestError as error:
+        if error.err_code != _STREAM_EXISTS:
+            raise
+        await jetstream.update_stream(config)
+        _log.info("provision.stream_updated", stream=config.name)
+    except nats.js.errors.ServiceUnavailableError as error:
+        raise InvalidInput("NATS runs without JetStream: start nats-server with -js, or set jetstream {}.") from error
+
+
+async def _ensure_bucket(jetstream: JetStreamContext, config: api.KeyValueConfig) -> None:
+    try:
+        await jetstream.key_value(config.bucket)
+    except nats.js.errors.BucketNotFoundError:
+        await jetstream.create_key_value(config)
+
+
+async def _ensure_reader(dsn: str, reader: ReaderRole) -> None:
+    if not re.fullmatch(r"[a-z_][a-z0-9_]*", reader.name):
+        raise InvalidInput(f"'{reader.name}' is no role name: lower-case letters, digits and underscores.")
+    async with connect(dsn) as connection:
+        with postgres_translated("granting to the reader role"):
+            quoted: str = await connection.fetchval("SELECT quote_literal($1::text)", reader.password)
+            try:
+                await connection.execute(f"CREATE ROLE {reader.name} LOGIN PASSWORD {quoted}")
+            except (asyncpg.DuplicateObjectError, asyncpg.UniqueViolationError):
+                await connection.execute(f"ALTER ROLE {reader.name} LOGIN PASSWORD {quoted}")
+            await connection.execute(f"GRANT USAGE ON SCHEMA public TO {reader.name}")
+            await connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {reader.name}")

@@ -1,0 +1,172 @@
+"""One embedding space in the in-process store: a shard that is written, searched and now and then compacted.
+
+All of it runs on one event loop. The engine's calls are made in small batches, and other tasks run between them.
+While a child process compacts a copy, reads and writes go on; the ids written meanwhile are remembered and copied
+over before the handle is swapped. Whatever fails or is killed on the way, the old shard stays current and whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar
+from uuid import UUID
+
+import structlog
+
+from shared.embedding.embedder import Vector
+from shared.errors import CitebusError
+from shared.vectors.compaction import compaction_child
+from shared.vectors.edge_folder import SpaceFolder
+from shared.vectors.edge_shard import EdgeShard
+from shared.vectors.ranking import Ranking
+from shared.vectors.store import Point, PointFilter, PointQuery, ScoredPoint
+
+_BATCH = 32
+"""Points per call of the engine: about 5 ms in which nothing else runs."""
+
+_CHECK_EVERY = 1_000
+"""Points written between two looks at how much is not indexed; a look costs about a millisecond."""
+
+_CATCH_UPS = 3
+"""Rounds of copying what was written meanwhile before writes have to wait for the last one."""
+
+T = TypeVar("T")
+
+log = structlog.get_logger(__name__)
+
+
+class EdgeSpace:
+    """Reads need no lock: each is one call. Writes take turns, and wait while the shard is copied or swapped."""
+
+    def __init__(self, folder: SpaceFolder, shard: EdgeShard, compact_above: int) -> None:
+        self._folder = folder
+        self._shard = shard
+        self._compact_above = compact_above
+        self._turn = asyncio.Lock()
+        self._dirty = False
+        self._unchecked = _CHECK_EVERY  # look at once: the last process may have left much
+        self._compacting: asyncio.Task[None] | None = None
+        self._written: set[UUID] | None = None
+
+    @property
+    def dimension(self) -> int:
+        """Length of the dense vectors."""
+        return self._shard.dimension
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        """Write whole points."""
+        await self._write(points, EdgeShard.upsert)
+
+    async def rewrite(self, points: Sequence[Point]) -> None:
+        """Replace what existing points say, keep their dense vectors."""
+        await self._write(points, EdgeShard.rewrite)
+
+    async def set_dense(self, vectors: Mapping[UUID, Vector]) -> None:
+        """Set dense vectors of existing points."""
+        await self._write(list(vectors.items()), EdgeShard.set_dense)
+
+    async def delete(self, ids: Sequence[UUID]) -> None:
+        """Delete points."""
+        await self._write(ids, EdgeShard.delete)
+
+    def search(self, queries: Sequence[PointQuery]) -> list[list[ScoredPoint]]:
+        """Return the hits of each query."""
+        ranking = Ranking(queries)
+        while ranking.open:
+            ranking.take(self._shard.search(ranking.open))
+        return ranking.hits
+
+    def ids(self, where: PointFilter, start: UUID | None, limit: int) -> tuple[list[UUID], UUID | None]:
+        """Return one page of ids and where the next one starts; pages of different shards fit together."""
+        return self._shard.ids(where, start, limit)
+
+    def count(self, where: PointFilter) -> int:
+        """Return the exact number of points that match."""
+        return self._shard.count(where)
+
+    def flush(self) -> None:
+        """Bring all changes to the disk, if there are any."""
+        if self._dirty:
+            self._shard.flush()
+            self._dirty = False
+
+    async def settled(self) -> None:
+        """Return when no compaction is under way."""
+        while self._compacting is not None:
+            await asyncio.wait([self._compacting])
+
+    async def aclose(self) -> None:
+        """Give up a compaction that is under way, flush and release the shard."""
+        if self._compacting is not None:
+            self._compacting.cancel()
+            await asyncio.wait([self._compacting])
+        async with self._turn:
+            self._shard.close()
+
+    async def _write(self, items: Sequence[T], write: Callable[[EdgeShard, list[T]], list[UUID]]) -> None:
+        for batch in _batches(items):
+            async with self._turn:
+                changed = write(self._shard, batch)
+                self._dirty = self._dirty or bool(changed)
+                if self._written is not None:
+                    self._written.update(changed)
+            self._unchecked += len(changed)
+            await asyncio.sleep(0)
+        self._look()
+
+    def _look(self) -> None:
+        """Start a compaction when searches compare with too many vectors one by one."""
+        if self._unchecked < _CHECK_EVERY or self._compacting is not None:
+            return
+        self._unchecked = 0
+        if self._shard.unindexed() > self._compact_above:
+            self._compacting = asyncio.create_task(self._compact(), name=f"compact {self._folder.path.name}")
+
+    async def _compact(self) -> None:
+        copy = self._folder.generation()
+        old = self._shard.path
+        try:
+            async with compaction_child(old, copy) as child:
+                async with self._turn:
+                    self._shard.flush()
+                    self._written = set()
+                    await child.copy()
+                await child.optimised()
+            await self._swap(copy)
+        except CitebusError as error:
+            log.warning("vectors.compaction_failed", space=self._folder.path.name, error=str(error))
+        finally:
+            self._written = self._compacting = None
+            unused = old if self._shard.path == copy else copy
+            await asyncio.shield(asyncio.to_thread(shutil.rmtree, unused, ignore_errors=True))
+
+    async def _swap(self, copy: Path) -> None:
+        fresh = EdgeShard.load(copy, self.dimension)
+        try:
+            for _ in range(_CATCH_UPS):
+                await self._catch_up(fresh)
+            async with self._turn:
+                await self._catch_up(fresh)
+                fresh.flush()
+                self._folder.switch(copy, self.dimension)
+                self._shard, fresh = fresh, self._shard
+        finally:
+            with contextlib.suppress(CitebusError):  # the one that is not current; it is removed next
+                fresh.close()
+
+    async def _catch_up(self, fresh: EdgeShard) -> None:
+        ids, self._written = self._written or set(), set()
+        for batch in _batches(list(ids)):
+            fresh.copy_points(self._shard, batch)
+            await asyncio.sleep(0)
+
+
+def _batches(items: Iterable[T]) -> Iterator[list[T]]:
+    remaining = iter(items)
+    while batch := list(islice(remaining, _BATCH)):
+        yield batch

@@ -1,0 +1,110 @@
+"""The sample vault keeps what the demo, the question set and the link report rely on."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import TypedDict
+
+import pytest
+
+import deploy.embedded
+
+VAULT = Path(deploy.embedded.__file__).parent / "sample_vault"
+QUESTIONS = Path(__file__).parents[2] / "e2e" / "sample_questions.json"
+
+FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+WIKILINK = re.compile(r"!?\[\[([^\]|#\\]+)")
+RELATIVE = re.compile(r"\]\(([^)#:]+\.md)")
+
+
+class Question(TypedDict):
+    id: str
+    kind: str
+    lang: str
+    question: str
+    pages: list[str]
+    phrase: str | None
+
+
+def pages() -> dict[str, str]:
+    return {file.relative_to(VAULT).as_posix(): file.read_text(encoding="utf-8") for file in VAULT.rglob("*.md")}
+
+
+def questions() -> list[Question]:
+    return json.loads(QUESTIONS.read_text(encoding="utf-8"))
+
+
+def targets(target: str, paths: dict[str, str]) -> list[str]:
+    """Pages whose path ends with the target, as a wikilink names them."""
+    wanted = PurePosixPath(f"{target}.md").parts
+    return [path for path in paths if PurePosixPath(path).parts[-len(wanted) :] == wanted]
+
+
+def wikilinks() -> Iterator[tuple[str, str]]:
+    for path, text in pages().items():
+        for match in WIKILINK.finditer(FENCE.sub("", text)):
+            yield path, match.group(1)
+
+
+def test_every_wikilink_has_one_page_except_one_dead_and_one_ambiguous() -> None:
+    found = pages()
+    by_count: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    for path, target in wikilinks():
+        by_count[len(targets(target, found))].append((path, target))
+    assert by_count[0] == [("wiki/index.md", "storm-protocol")]
+    assert [link for count, links in by_count.items() if count > 1 for link in links] == [("wiki/log.md", "schedule")]
+    assert len(by_count[1]) > 100
+
+
+def test_every_relative_link_leads_to_a_page() -> None:
+    links = [(path, link) for path, text in pages().items() for link in RELATIVE.findall(text)]
+    assert len(links) >= 5
+    for path, link in links:
+        assert (VAULT / path).parent.joinpath(link).resolve().is_file(), f"{path} links to {link}"
+
+
+def test_every_source_in_the_front_matter_is_a_raw_note() -> None:
+    for path, text in pages().items():
+        for line in re.findall(r"^sources: \[(.*)\]$", text, re.MULTILINE):
+            for source in line.split(", "):
+                assert source in pages(), f"{path} names {source}"
+
+
+def test_every_page_says_title_and_type() -> None:
+    for path, text in pages().items():
+        assert re.match(r"---\ntitle: .+\ntype: (entity|concept|synthesis|query|source|index)\n", text), path
+
+
+def test_three_languages_are_spoken() -> None:
+    languages = [
+        match.group(1) for text in pages().values() if (match := re.search(r"^lang: (\w+)$", text, re.MULTILINE))
+    ]
+    assert languages.count("de") >= 4
+    assert languages.count("fr") >= 4
+
+
+def test_the_settings_name_the_vault_and_what_is_never_cited() -> None:
+    settings = tomllib.loads((VAULT / ".citebus.toml").read_text(encoding="utf-8"))
+    assert settings == {"vault_id": "orveig", "never_cite": ["raw/"]}
+
+
+def test_the_question_set_has_thirty_questions_of_three_kinds() -> None:
+    kinds = [question["kind"] for question in questions()]
+    assert len(kinds) == len({question["id"] for question in questions()}) == 30
+    assert (kinds.count("multi_hop"), kinds.count("unanswerable")) == (8, 6)
+
+
+@pytest.mark.parametrize("question", questions(), ids=lambda question: question["id"])
+def test_the_last_page_of_a_question_holds_the_phrase(question: Question) -> None:
+    wanted = {"single": 1, "multi_hop": 2, "unanswerable": 0}[question["kind"]]
+    assert len(question["pages"]) == wanted
+    assert (question["phrase"] is None) == (wanted == 0)
+    for page in question["pages"]:
+        assert page.startswith("wiki/")
+    if question["phrase"] is not None:
+        assert question["phrase"] in pages()[question["pages"][-1]]
