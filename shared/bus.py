@@ -38,7 +38,8 @@ async def open_bus(url: str, *, name: str, connect_timeout_s: float | None = Non
     """
     client = Client()
     with translated(f"connecting to {_without_secrets(url)}"):
-        await asyncio.wait_for(_connect(client, url, name), connect_timeout_s)
+        async with asyncio.timeout(connect_timeout_s):
+            await _connect(client, url, name)
     try:
         yield client
     finally:

@@ -157,7 +157,7 @@ class Delivery:
                 case Done():
                     await message.ack()
                 case Retry(delay_s=delay_s):
-                    await message.nak(delay=growing_delay_s(seen.deliveries) if delay_s is None else delay_s)
+                    await message.nak(delay=delay_s or growing_delay_s(seen.deliveries))
                 case Dead(reason=reason):
                     await self._put_aside(message, reason)
                     await message.term()
@@ -186,8 +186,7 @@ class Delivery:
             yield
         finally:
             task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+            await asyncio.wait({task})  # not `await task`: its cancellation must not be taken for ours
 
     async def _extend(self, messages: list[Msg]) -> None:
         with translated(f"extending {self._consumer.name}"):

@@ -75,7 +75,8 @@ class Pull:
             await self._ask()
             self._wake.clear()
             try:
-                await asyncio.wait_for(self._wake.wait(), _HEARTBEAT_S)
+                async with asyncio.timeout(_HEARTBEAT_S):
+                    await self._wake.wait()
             except TimeoutError:
                 self._forget_lost_request()
             if self._lost is not None:

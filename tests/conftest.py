@@ -7,7 +7,6 @@ data_dir   place for an embedded data folder that Postgres can use, also as root
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 import uuid
@@ -20,7 +19,7 @@ from nats.aio.client import Client
 
 from shared.topology import Topology
 from tests.databases import delete_namespace, fresh_database
-from tests.servers import Endpoints, begin_run, end_run, endpoints_of, run_folder
+from tests.servers import Endpoints, begin_run, do_without, end_run, endpoints_of, run_folder
 
 _OWN_RUN = pytest.StashKey[Path]()
 
@@ -54,13 +53,13 @@ def endpoints() -> Endpoints:
 @pytest.fixture
 def nats_url(endpoints: Endpoints) -> str:
     """Return the address of a NATS server with JetStream."""
-    return endpoints.nats_url or _without("NATS", endpoints.nats_problem)
+    return endpoints.nats_url or do_without("NATS", endpoints.nats_problem)
 
 
 @pytest.fixture
 def postgres_dsn(endpoints: Endpoints) -> str:
     """Return a DSN whose role may create databases and roles."""
-    return endpoints.postgres_dsn or _without("Postgres", endpoints.postgres_problem)
+    return endpoints.postgres_dsn or do_without("Postgres", endpoints.postgres_problem)
 
 
 @pytest.fixture
@@ -93,10 +92,3 @@ def data_dir() -> Generator[Path]:
     parent.chmod(0o711)
     yield parent / "data"
     shutil.rmtree(parent, ignore_errors=True)
-
-
-def _without(server: str, problem: str) -> str:
-    reason = f"no {server} server: {problem}"
-    if os.environ.get("REQUIRE_REAL") == "1":
-        pytest.fail(reason, pytrace=False)
-    pytest.skip(reason)

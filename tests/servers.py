@@ -18,8 +18,10 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 import psutil
+import pytest
 from pydantic import BaseModel, ConfigDict
 
 RUN_FOLDER_VARIABLE = "CITEBUS_TEST_RUN_FOLDER"
@@ -79,6 +81,14 @@ def locked(path: Path) -> Generator[None]:
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def do_without(server: str, problem: str) -> NoReturn:
+    """Skip the test that can't have its server, or fail it when REQUIRE_REAL=1."""
+    reason = f"no {server}: {problem}"
+    if os.environ.get("REQUIRE_REAL") == "1":
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
 
 
 def _start_host(folder: Path) -> None:

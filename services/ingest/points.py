@@ -28,16 +28,17 @@ class PointPlan:
 def new_page(vault_id: str, page: LivePage, prepared: PreparedPage) -> NewPage:
     """Return the page with its chunks' ids and hashes; none is embedded yet."""
 
-    def stored(chunk: Chunk) -> StoredChunk:
-        return StoredChunk(
+    def new(chunk: Chunk) -> NewChunk:
+        payload = point_payload(prepared, chunk, vault_id, page.page_id, page.path)
+        stored = StoredChunk(
             chunk_id=chunk_id(vault_id, page.path, chunk.index, chunk.content_hash),
-            point_hash=point_hash(prepared, chunk, vault_id, page.page_id, page.path),
+            point_hash=point_hash(payload, chunk.lexical_text, prepared.language),
             text_hash=chunk.text_hash,
             embedded_in=None,
         )
+        return NewChunk(chunk, stored, payload)
 
-    chunks = tuple(NewChunk(chunk, stored(chunk)) for chunk in prepared.chunks)
-    return NewPage(page, prepared, chunks)
+    return NewPage(page, prepared, tuple(new(chunk) for chunk in prepared.chunks))
 
 
 def texts_without_point_vector(pages: Iterable[NewPage], before: Mapping[UUID, StoredChunk], space: str) -> set[str]:
@@ -65,7 +66,6 @@ def with_vectors(
 
 
 def plan_points(
-    vault_id: str,
     pages: Sequence[NewPage],
     before: Mapping[UUID, StoredChunk],
     vectors: Mapping[str, Vector],
@@ -80,9 +80,9 @@ def plan_points(
             after.add(item.stored.chunk_id)
             old = before.get(item.stored.chunk_id)
             if old is None:
-                new.append(_point(vault_id, page, item, vectors, bm25))
+                new.append(_point(page, item, vectors, bm25))
             elif old.point_hash != item.stored.point_hash or old.text_hash != item.stored.text_hash:
-                rewritten.append(_point(vault_id, page, item, vectors, bm25))
+                rewritten.append(_point(page, item, vectors, bm25))
     obsolete = tuple(id_ for id_ in before if id_ not in after)
     return PointPlan(tuple(new), tuple(rewritten), obsolete)
 
@@ -91,10 +91,10 @@ def _keeps_vector(stored: StoredChunk, old: StoredChunk | None, space: str) -> b
     return old is not None and old.embedded_in == space and old.text_hash == stored.text_hash
 
 
-def _point(vault_id: str, page: NewPage, item: NewChunk, vectors: Mapping[str, Vector], bm25: Bm25Encoder) -> Point:
+def _point(page: NewPage, item: NewChunk, vectors: Mapping[str, Vector], bm25: Bm25Encoder) -> Point:
     return Point(
         id=item.stored.chunk_id,
         sparse=bm25.document(item.chunk.lexical_text, page.prepared.language),
-        payload=point_payload(page.prepared, item.chunk, vault_id, page.page.page_id, page.page.path),
+        payload=item.payload,
         dense=vectors.get(item.stored.text_hash),
     )

@@ -23,6 +23,7 @@ class NewChunk:
 
     chunk: Chunk
     stored: StoredChunk
+    payload: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)

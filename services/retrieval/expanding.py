@@ -11,7 +11,7 @@ from services.retrieval.expansion import Bounds, Reached, walk
 from services.retrieval.filters import on_pages
 from services.retrieval.ports import Choice, Hit, LivePages, RetrievalQuery, Retriever, Snapshot, VaultState
 
-_HITS_PER_PAGE = 4
+_HITS_PER_PAGE = 3
 """Chunks ranked per page reached, so that a long page seldom crowds out the others."""
 
 _REACH = 2

@@ -38,14 +38,18 @@ def stored_payload(payload: Mapping[str, object]) -> dict[str, object]:
 
 
 def stored_filter(where: PointFilter) -> tuple[list[tuple[str, list[str]]], list[tuple[str, list[str]]]]:
-    """Return `must` and `must_not` as (field, texts). Raises InvalidInput for a field that has no keyword index."""
+    """Return `must` and `must_not` as (field, texts); a `must_not` without values excludes nothing and is left out.
+
+    Raises InvalidInput for a field that has no keyword index.
+    """
     for condition in (*where.must, *where.must_not):
         if condition.field not in _FIELDS:
             raise InvalidInput(
                 f"There is no filter field {condition.field!r}; the fields are: {', '.join(KEYWORD_FIELDS)}."
             )
     must = [(condition.field, _texts(condition.values)) for condition in where.must]
-    return must, [(condition.field, _texts(condition.values)) for condition in where.must_not]
+    must_not = [(condition.field, _texts(condition.values)) for condition in where.must_not if condition.values]
+    return must, must_not
 
 
 def _texts(values: tuple[str | int | bool, ...]) -> list[str]:

@@ -28,11 +28,11 @@ FOR_EVERYONE = frozenset({"shared/vectors/store", "shared/vectors/bm25", "shared
 
 
 def misplaced_drivers(root: Path) -> list[str]:
-    """Imports of a driver outside adapters and its plumbing."""
+    """Imports of a driver outside adapters, its plumbing, and `app.py`, which hands connections to adapters."""
     return [
         f"{module.path}:{line}: imports {name}; only {', '.join(places)} and adapters may"
         for module in modules(root, *PRODUCT)
-        if not _is_adapter(module)
+        if not (_is_adapter(module) or _is_app(module))
         for line, name in imports(module)
         if (places := PLACES_OF_DRIVERS.get(name.split(".")[0])) and not is_at(module.place, *places)
     ]
@@ -58,7 +58,7 @@ def adapters_outside_app(root: Path) -> list[str]:
     return [
         f"{module.path}:{line}: imports the adapter {name}; take the port, app.py builds the adapter"
         for module in modules(root, "services")
-        if not (_is_adapter(module) or module.path.endswith("/app.py"))
+        if not (_is_adapter(module) or _is_app(module))
         for line, name in imports(module)
         if ".adapters." in f"{name}." or _place(name) & shared_adapters
     ]
@@ -69,7 +69,7 @@ def builders_outside_app(root: Path) -> list[str]:
     return [
         f"{module.path}:{node.lineno} {node.name}: builders live in app.py"
         for module in modules(root, "services")
-        if not module.path.endswith("/app.py")
+        if not _is_app(module)
         for node in ast.walk(module.tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("build_")
     ]
@@ -92,3 +92,7 @@ def _place(name: str) -> set[str]:
 
 def _is_adapter(module: Module) -> bool:
     return "adapters" in module.path.split("/")
+
+
+def _is_app(module: Module) -> bool:
+    return module.path.startswith("services/") and module.path.endswith("/app.py")

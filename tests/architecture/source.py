@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +36,12 @@ def modules(root: Path, *packages: str) -> Iterator[Module]:
     for package in packages:
         for file in sorted((root / package).rglob("*.py")):
             text = file.read_text(encoding="utf-8")
-            yield Module(file.relative_to(root).as_posix(), text, ast.parse(text))
+            yield Module(file.relative_to(root).as_posix(), text, _parsed(text))
+
+
+@functools.cache  # a dozen rules look at the same tree
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text)
 
 
 def imports(module: Module) -> Iterator[tuple[int, str]]:

@@ -19,19 +19,23 @@ from tests.architecture.source import PRODUCT, ROOT, plant
 
 
 def test_drivers_are_imported_only_where_they_belong() -> None:
-    assert misplaced_drivers(ROOT) == []
+    found = misplaced_drivers(ROOT)
+    assert not found, "\n".join(found)
 
 
 def test_contracts_know_pydantic_and_the_standard_library_only() -> None:
-    assert impure_contracts(ROOT) == []
+    found = impure_contracts(ROOT)
+    assert not found, "\n".join(found)
 
 
 def test_only_app_modules_import_adapters() -> None:
-    assert adapters_outside_app(ROOT) == []
+    found = adapters_outside_app(ROOT)
+    assert not found, "\n".join(found)
 
 
 def test_only_app_modules_have_builders() -> None:
-    assert builders_outside_app(ROOT) == []
+    found = builders_outside_app(ROOT)
+    assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize("package", PRODUCT)

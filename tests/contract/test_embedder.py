@@ -123,15 +123,15 @@ async def test_calls_may_overlap(embedder: Embedder):
     assert [matrix.shape for matrix in matrices] == [(1, embedder.dimension)] * len(TEXTS)
 
 
-@pytest.mark.parametrize("place", [0, 2_500, 4_990])
-async def test_every_part_of_a_long_text_counts(embedder: Embedder, place: int):
+async def test_every_part_of_a_long_text_counts(embedder: Embedder):
     words = [f"word{i % 97}" for i in range(5_000)]
-    changed = [*words[:place], *["zebra quagga okapi"] * 10, *words[place + 10 :]]
+    changed = [[*words[:at], *["zebra quagga okapi"] * 10, *words[at + 10 :]] for at in (0, 2_500, 4_990)]
 
-    before, after = await embedder.embed_documents([" ".join(words), " ".join(changed)])
+    before, *after = await embedder.embed_documents([" ".join(text) for text in [words, *changed]])
 
-    assert not np.array_equal(before, after)
-    assert before @ after > 0.8
+    for vector in after:
+        assert not np.array_equal(before, vector)
+        assert before @ vector > 0.8
 
 
 async def test_a_document_is_nearest_to_the_query_about_it(embedder: Embedder):

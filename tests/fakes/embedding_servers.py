@@ -10,7 +10,7 @@ import asyncio
 import base64
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -78,8 +78,8 @@ class EmbeddingServer:
         self.requests: list[SeenRequest] = []
         self.in_flight = 0
         self.most_in_flight = 0
-        self.arrived = asyncio.Event()
-        """Set when a request has been read whole."""
+        self.arrivals = asyncio.Semaphore(0)
+        """Released once per request that has been read whole."""
         self.disconnected = asyncio.Event()
         """Set when a client went away while its answer was held."""
         self._hashing = HashingEmbedder(dimension)
@@ -107,7 +107,7 @@ class EmbeddingServer:
     async def _reply(self, seen: SeenRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Write one answer; False when the connection is over."""
         self.requests.append(seen)
-        self.arrived.set()
+        self.arrivals.release()
         fault = self.script.popleft() if self.script else None
         if isinstance(fault, Hold) and not await self._released(fault, reader):
             return False
@@ -160,7 +160,7 @@ class EmbeddingServer:
 @asynccontextmanager
 async def embedding_server(
     wire: WireName, dimension: int = 64, script: Iterable[Fault] = ()
-) -> AsyncIterator[EmbeddingServer]:
+) -> AsyncGenerator[EmbeddingServer]:
     """Run a server on a free port of 127.0.0.1."""
     provider = EmbeddingServer(wire, dimension)
     provider.will(*script)

@@ -71,9 +71,16 @@ class World:
         self.err.print(f"citebus: {' '.join(printable(text).split())}", style="red", soft_wrap=True)
 
 
+def world_of(context: typer.Context) -> World:
+    """Return the world that a command runs in."""
+    if not isinstance(context.obj, World):
+        context.obj = World()
+    return context.obj
+
+
 def run(context: typer.Context, work: Callable[[World], Awaitable[int]], *, log_level: str = QUIET) -> NoReturn:
     """Run a command to its exit code; errors of citebus become a sentence on stderr and code 1 or 2."""
-    world = context.obj if isinstance(context.obj, World) else World()
+    world = world_of(context)
     world.configure_logging(log_level)
 
     async def working() -> int:

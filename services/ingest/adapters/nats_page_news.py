@@ -37,7 +37,8 @@ class NatsPageNews:
         """Return at the vault's next page event, or after the timeout."""
         event = self._events.setdefault(vault_id, asyncio.Event())
         with suppress(TimeoutError):
-            await asyncio.wait_for(event.wait(), timeout_s)
+            async with asyncio.timeout(timeout_s):
+                await event.wait()
 
     async def _on_event(self, message: Msg) -> None:
         event = self._events.pop(message.subject.split(".")[-2], None)

@@ -20,7 +20,7 @@ _ALPHABET = "A-Za-z0-9+/=_-"
 _FULL_STRIDE = re.compile(f"[{_ALPHABET}]{{{_STRIDE}}}")
 _RUN = re.compile(f"[{_ALPHABET}]+")
 _NOT_IN_RUN = re.compile(f"[^{_ALPHABET}]")
-_DATA_URI = re.compile(rf"data:[^\s,()<>\"']{{0,200}};base64,[{_ALPHABET}%]*")
+_DATA_URI = re.compile(rf"data:[^\s,()<>\"']{{0,200}};base64,[%{_ALPHABET}]*")
 _MIXED = (re.compile("[a-z]"), re.compile("[A-Z]"), re.compile("[0-9]"))
 _EXCALIDRAW = re.compile(r'"type"\s*:\s*"excalidraw"')
 _DRAWING_HEAD_CHARS = 300

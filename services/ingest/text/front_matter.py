@@ -123,7 +123,7 @@ def _one_text(value: object, name: str, problems: list[str]) -> str | None:
     if isinstance(value, list | dict):
         problems.append(f"The front matter field {name} is not one value; it is left out.")
         return None
-    return text_of(cast("object", value)).strip() or None
+    return text_of(value).strip() or None
 
 
 def _day(value: object, problems: list[str]) -> str | None:

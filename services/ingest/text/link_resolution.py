@@ -17,9 +17,7 @@ from shared.ids import normal_path
 LinkState = Literal["resolved", "dead", "ambiguous"]
 
 
-def resolve(
-    link: Link, from_path: str, candidates: Sequence[tuple[UUID, str]]
-) -> tuple[LinkState, UUID | None]:
+def resolve(link: Link, from_path: str, candidates: Sequence[tuple[UUID, str]]) -> tuple[LinkState, UUID | None]:
     """Return the state of a link that stands in the page at `from_path`, and the page when it is resolved.
 
     `candidates` are all pages of the vault whose stem is `link.target_stem`, the linking page included if it is one.
@@ -61,4 +59,3 @@ def _only(pages: Sequence[UUID]) -> tuple[LinkState, UUID | None]:
 
 def _key(path: str) -> str:
     return without_extension(normal_path(path)).rstrip("/").lower()
-

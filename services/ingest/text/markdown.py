@@ -7,9 +7,9 @@ middle of a page is a rule and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from pyromark import Markdown, Options
 from pyromark.event import Range
@@ -79,15 +79,17 @@ def outline(text: str, start: int) -> Outline:
     """Return the structure of `text[start:]`; `text` has no lone CR (`with_line_feeds`). Linear time."""
     body = text[start:] if start else text
     reader = _Reader()
-    for event, span in _PARSER.events_with_range(body):
-        if event.__class__ is dict:
-            tag = event.get("Start")  # pyright: ignore[reportAttributeAccessIssue]
-            if tag is not None:
-                reader.begin(tag, span)
+    events = cast("Iterable[tuple[str | Mapping[str, Any], Range]]", _PARSER.events_with_range(body))
+    for event, span in events:
+        if isinstance(event, str):
+            if event == "Rule":
+                reader.block(span["start"], span["end"])
             elif span["start"] < reader.heading_end:
-                reader.headings[-1][3].extend(value for key, value in event.items() if key in _TEXTS)  # pyright: ignore
-        elif event == "Rule":
-            reader.block(span["start"], span["end"])
+                reader.headings[-1][3].append(" ")  # a heading underlined with === may have several lines
+        elif "Start" in event:
+            reader.begin(event["Start"], span)
+        elif span["start"] < reader.heading_end:
+            reader.headings[-1][3].extend(value for key, value in event.items() if key in _TEXTS)
     return _in_characters(reader, body, start)
 
 
@@ -104,14 +106,14 @@ class _Reader:
     _block_end: int = 0
 
     def begin(self, tag: str | Mapping[str, Any], span: Range) -> None:
-        if tag.__class__ is str:
+        if isinstance(tag, str):
             if tag in _BLOCKS:
                 self.block(span["start"], span["end"])
             return
-        ((name, value),) = tag.items()  # pyright: ignore[reportAttributeAccessIssue]
+        ((name, value),) = tag.items()
         if name in ("Link", "Image"):
             link_type = value["link_type"]
-            is_wikilink = link_type.__class__ is dict and "WikiLink" in link_type
+            is_wikilink = isinstance(link_type, dict) and "WikiLink" in link_type
             self.links.append((span["start"], value["dest_url"], is_wikilink, name == "Image"))
         elif name in _BLOCKS:
             self._large(name, value, span["start"], span["end"])
@@ -129,7 +131,7 @@ class _Reader:
         is_top = self.block(start, end)
         if name == "Table":
             self.solids.append((start, end, None))
-        elif name == "CodeBlock" and value.__class__ is dict:
+        elif name == "CodeBlock" and isinstance(value, dict):
             self.solids.append((start, end, value["Fenced"]))
         elif name == "Heading" and is_top:
             self.headings.append((start, end, int(value["level"][1]), []))
@@ -147,7 +149,7 @@ def _in_characters(reader: _Reader, body: str, start: int) -> Outline:
         part_starts=[to_char[at] for at in reader.part_starts],
         solids=[Solid(to_char[a], to_char[b], info) for a, b, info in reader.solids],
         headings=[Heading(to_char[a], to_char[b], level, _plain(texts)) for a, b, level, texts in reader.headings],
-        links=[RawLink(to_char[at], *rest) for at, *rest in reader.links],
+        links=[RawLink(to_char[link[0]], *link[1:]) for link in reader.links],
     )
 
 

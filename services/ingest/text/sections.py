@@ -44,9 +44,8 @@ def page_sections(text: str, start: int, structure: Outline) -> Iterator[Section
     A heading without any text of its own goes with the section that follows, since it says nothing alone.
     """
     held: Section | None = None
-    for section in _raw_sections(text, start, structure):
-        if held is not None:
-            section = replace(section, start=held.start, level=held.level, heading=held.heading)  # noqa: PLW2901
+    for raw in _raw_sections(text, start, structure):
+        section = raw if held is None else _under(held, raw)
         held = None if _NOT_BLANK.search(text, section.text_start, section.end) else section
         if held is None:
             yield section
@@ -69,14 +68,17 @@ def merged(sections: Sequence[Section], ruler: TokenRuler, target_tokens: int) -
 
 def _raw_sections(text: str, start: int, structure: Outline) -> Iterator[Section]:
     above: list[tuple[int, str]] = []
-    section = Section(start, start, start, 0, "", ())
-    for heading in structure.headings:
-        line_start = max(start, text.rfind("\n", start, heading.start) + 1)
-        yield replace(section, end=line_start)
-        above = [*takewhile(lambda item: item[0] < heading.level, above), (heading.level, heading.text)]  # noqa: B023
+    starts = [max(start, text.rfind("\n", start, heading.start) + 1) for heading in structure.headings]
+    ends = [*starts, len(text)]
+    yield Section(start, ends[0], start, 0, "", ())
+    for heading, section_start, end in zip(structure.headings, starts, ends[1:], strict=True):
+        above = [item for item in above if item[0] < heading.level] + [(heading.level, heading.text)]
         path = tuple(name for _, name in above if name)
-        section = Section(line_start, line_start, heading.end, heading.level, heading.text, path)
-    yield replace(section, end=len(text))
+        yield Section(section_start, end, heading.end, heading.level, heading.text, path)
+
+
+def _under(held: Section, section: Section) -> Section:
+    return Section(held.start, section.end, section.text_start, held.level, held.heading, section.path)
 
 
 def _as_one(sections: Sequence[Section]) -> Iterator[Section]:

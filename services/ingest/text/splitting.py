@@ -30,6 +30,8 @@ class ChunkerSettings:
 
 
 _SENTENCE_END = re.compile(r"""(?<=[.!?…])["'»”’)\]]{0,3}\s+|(?<=[。！？；])""")
+_LINE_END = re.compile("\n")
+_WORD = re.compile(r"\w")
 _WORD_END = re.compile(r"\s+")
 _RESTART = re.compile(rf"\n|{_SENTENCE_END.pattern}")
 _STEP_CHARS = 48
@@ -80,7 +82,7 @@ class Splitter:
             return "add"
         if has >= settings.min_tokens and not is_empty:
             return "close"
-        if would_have <= settings.max_tokens and piece[2]:
+        if would_have <= settings.max_tokens:
             return "add"
         if not self._is_whole(piece):
             return "split"
@@ -89,12 +91,13 @@ class Splitter:
         return "close"
 
     def _is_whole(self, piece: tuple[int, int, int]) -> bool:
+        """Tell whether nothing is left to cut: a whole with no more than marks around it, or the finest piece."""
         start, end, depth = piece
         index = bisect_left(self._whole_starts, end) - 1
-        if index < 0 or self._whole_ends[index] <= start:
-            return depth >= _FINEST
-        around = self._text[start : self._whole_starts[index]] + self._text[self._whole_ends[index] : end]
-        return not around.strip() if self._whole_starts[index] >= start else True
+        if depth > _FINEST or index < 0 or self._whole_ends[index] <= start:
+            return depth > _FINEST
+        before = _WORD.search(self._text, start, max(start, self._whole_starts[index]))
+        return before is None and _WORD.search(self._text, self._whole_ends[index], end) is None
 
     def _finer(self, piece: tuple[int, int, int]) -> Iterator[tuple[int, int, int]]:
         start, end, depth = piece
@@ -111,11 +114,15 @@ class Splitter:
             inside = starts[bisect_left(starts, start) : bisect_left(starts, end)]
             return (self._text.rfind("\n", start, at) + 1 for at in inside)
         if depth == 2:
-            return (match.end() for match in re.compile("\n").finditer(self._text, start, end))
+            return (match.end() for match in _LINE_END.finditer(self._text, start, end))
         if depth < _FINEST:
             pattern = _SENTENCE_END if depth == 3 else _WORD_END
             return (match.end() for match in pattern.finditer(self._text, start, end))
-        return range(start + _STEP_CHARS, end, _STEP_CHARS)
+        edges = [
+            *self._whole_starts[bisect_left(self._whole_starts, start) : bisect_left(self._whole_starts, end)],
+            *self._whole_ends[bisect_left(self._whole_ends, start) : bisect_left(self._whole_ends, end)],
+        ]
+        return sorted([*range(start + _STEP_CHARS, end, _STEP_CHARS), *edges])
 
     def _cuts_whole(self, at: int) -> bool:
         index = bisect_left(self._whole_starts, at) - 1

@@ -22,7 +22,9 @@ MAX_DEPTH = 32
 """Nesting in one front matter; deeper is a mistake or an attack."""
 
 _TOO_COMPLEX = f"more than {MAX_NODES:,} values or {MAX_DEPTH} levels"
-_INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_MAX_DIGITS = 15
+"""A longer whole number is a name, such as an ISBN or an id; as a number in JSON it would lose its last digits."""
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[Tt ]+(\d{1,2}:\d{2}.*))?")
 _WORDS: dict[str, object] = {
@@ -31,16 +33,21 @@ _WORDS: dict[str, object] = {
 }  # fmt: skip
 
 
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-    """Composes nodes and leaves every scalar as it is written."""
+class _Loader(yaml.CSafeLoader):
+    """Composes nodes and leaves every scalar as it is written: guessing tags would take most of the time."""
 
-    yaml_implicit_resolvers = {}  # noqa: RUF012
+    def resolve(self, kind: object, value: object, implicit: object) -> str:
+        return "tag:yaml.org,2002:str"
+
+    def descend_resolver(self, current_node: object, current_index: object) -> None: ...
+
+    def ascend_resolver(self) -> None: ...
 
 
 def compose(text: str) -> yaml.Node | None:
     """Return the tree of a YAML document, None when it is empty. Raises InvalidInput that says where it is broken."""
     try:
-        return cast("yaml.Node | None", yaml.compose(text, Loader=_Loader))
+        return yaml.compose(text, Loader=_Loader)
     except RecursionError as error:
         raise InvalidInput(_TOO_COMPLEX) from error
     except yaml.MarkedYAMLError as error:
@@ -78,7 +85,7 @@ def scalar(node: yaml.ScalarNode) -> object:
 
 def _number_or_date(text: str) -> object:
     if _INTEGER.fullmatch(text):
-        return int(text)
+        return int(text) if len(text) <= _MAX_DIGITS else text
     if _FLOAT.fullmatch(text):
         number = float(text)
         return number if math.isfinite(number) else text

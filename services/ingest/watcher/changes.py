@@ -71,9 +71,12 @@ Step = Present | Removed
 
 
 def compare(
-    known: Iterable[Known], entries: Mapping[str, Entry], blind: Collection[str] = (), *, doubt: bool = False
+    known: Iterable[Known],
+    entries: Mapping[str, Entry],
+    blind: Collection[str] = (),
+    doubt: Callable[[str], bool] = lambda _: False,
 ) -> Difference:
-    """Sort the files of a scope. `doubt`: nothing is unchanged by its stat alone.
+    """Sort the files of a scope. `doubt` says for which paths the same stat does not mean the same content.
 
     Files at or below a blind path are neither gone nor changed.
     """
@@ -84,7 +87,7 @@ def compare(
         if entry is None:
             if not blind or not _is_blind(row.path, blind):
                 result.gone.append(row)
-        elif not doubt and _same(entry, row):
+        elif _same(entry, row) and not doubt(row.path):
             result.unchanged += 1
         else:
             result.suspects.append((entry, row))

@@ -14,8 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID
 
-from services.ingest.watcher.files import Known
+from services.ingest.watcher.files import Change, Known
 from shared.errors import Unavailable
+
+_Row = tuple[str, bytes, int, int | None, str | None, str | None, bytes, Change, str | None, int, float]
 
 _VERSION = 1
 """Layout of the file; another one is thrown away and rebuilt."""
@@ -34,8 +36,11 @@ CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 _COLUMNS = "path, disk_path, size, mtime_ns, inode, content_hash, page_id, change, reason, published, at_s"
 
 
+_TO_COMPARE = "(change <> 'removed' OR published = 0)"
+
+
 class Manifest:
-    """The published state of one vault. Use as a context manager; every method raises Unavailable when the disk fails."""
+    """The published state of one vault. A context manager; every method raises Unavailable when the disk fails."""
 
     def __init__(self, file: Path) -> None:
         """Open the file, or make it anew when it is missing, damaged or of another version."""
@@ -72,11 +77,14 @@ class Manifest:
         return next(self._rows("WHERE path = ?", path), None)
 
     def below(self, folder: str) -> Iterator[Known]:
-        """Yield the files below a folder that are not removed, in the order of their paths; empty: the whole vault."""
+        """Yield the files below a folder, in the order of their paths; empty: the whole vault.
+
+        Without removed ones, unless the log that had their tombstone is gone.
+        """
         if not folder:
-            return self._rows("WHERE change <> 'removed' ORDER BY path")
+            return self._rows(f"WHERE {_TO_COMPARE} ORDER BY path")
         # "0" is the character after "/": the half-open range of all that begins with `folder/`.
-        return self._rows("WHERE path > ? AND path < ? AND change <> 'removed'", folder + "/", folder + "0")
+        return self._rows(f"WHERE path > ? AND path < ? AND {_TO_COMPARE} ORDER BY path", folder + "/", folder + "0")
 
     def removed_since(self, at_s: float) -> list[Known]:
         """Return the files removed at or after a time."""
@@ -170,7 +178,7 @@ def _to_row(known: Known) -> tuple[object, ...]:
             known.change, known.reason, known.published, known.at_s)  # fmt: skip
 
 
-def _from_row(row: tuple[str, bytes, int, int | None, str | None, str | None, bytes, str, str | None, int, float]) -> Known:
+def _from_row(row: _Row) -> Known:
     path, disk_path, size, mtime_ns, inode, content_hash, page, change, reason, published, at_s = row
     return Known(
         path,
@@ -180,7 +188,7 @@ def _from_row(row: tuple[str, bytes, int, int | None, str | None, str | None, by
         None if inode is None else int(inode),
         content_hash,
         UUID(bytes=page),
-        change,  # pyright: ignore[reportArgumentType]  # only what _to_row wrote
+        change,
         reason,
         bool(published),
         at_s,

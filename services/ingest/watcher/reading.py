@@ -93,7 +93,8 @@ def _read_open(descriptor: int, max_bytes: int) -> Reading:
 
 
 def _refused(path: str, error: OSError) -> Reading:
-    reason = "no permission to read the file" if isinstance(error, PermissionError) else f"can't be read: {error.strerror}"
+    denied = isinstance(error, PermissionError)
+    reason = "no permission to read the file" if denied else f"can't be read: {error.strerror}"
     try:
         status = os.stat(path)
     except OSError:

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from services.ingest.watcher.files import Entry, shown
 from services.ingest.watcher.selection import Selection
+
+_FOLDS_NAMES = sys.platform in ("darwin", "win32")
 
 _NOT_UTF8 = "the file's name is not UTF-8; rename it"
 _SAME_NAME = "another file has the same name in another Unicode form; rename one of them"
@@ -36,15 +39,19 @@ class Scan:
 
 
 class FolderScanner:
-    """Looks at one vault. `root` is the real path of the vault's folder."""
+    """Looks at one vault. `root` is the real path of the vault's folder.
 
-    def __init__(self, root: str, selection: Selection) -> None:
+    `folds_names`: the file system finds `a.md` when asked for `A.md`, so only a listing tells how a name is spelled.
+    """
+
+    def __init__(self, root: str, selection: Selection, *, folds_names: bool = _FOLDS_NAMES) -> None:
         self._root = root
         self._prefix = root.rstrip("/") + "/"
         self._selection = selection
+        self._folds_names = folds_names
 
     def scan(self, folder: str = "") -> Scan:
-        """Return all below `folder` (disk path relative to the vault, empty for the vault); a missing one has nothing."""
+        """Return all below `folder`, a disk path in the vault; empty is the vault, a missing one has nothing."""
         found = Scan()
         self._walk(folder, found)
         return found
@@ -58,6 +65,8 @@ class FolderScanner:
                 continue
             try:
                 status = os.lstat(self._prefix + disk_path)
+                if self._folds_names and not self._is_spelled(disk_path):
+                    continue
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except OSError:
@@ -65,6 +74,10 @@ class FolderScanner:
                 continue
             self._look_at(disk_path, status, found)
         return found
+
+    def _is_spelled(self, disk_path: str) -> bool:
+        folder, _, name = disk_path.rpartition("/")
+        return not name or (name in os.listdir(self._prefix + folder) and self._is_spelled(folder))
 
     def _look_at(self, disk_path: str, status: os.stat_result, found: Scan) -> None:
         if stat.S_ISDIR(status.st_mode):

@@ -7,7 +7,8 @@ Unavailable and is never taken for one whose files were all removed.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from services.ingest.watcher.changes import Difference, compare, perhaps_edited, renamed, to_hash
@@ -62,23 +63,34 @@ class Surveyor:
         self.check_root()
         if "" in scan.blind:
             raise Unavailable(f"{self._root} can't be listed; give the watcher permission to read it")
-        if not scan.entries and self._manifest.count() and not os.listdir(self._root):
-            raise Unavailable(f"{self._root} is empty, but had pages: is it mounted? Nothing was removed")
+        if not scan.entries and self._manifest.count():
+            self._check_not_empty()
         self._links.clear()
-        return self._survey(scan, self._manifest.below(""), removed_since_s, doubt=doubt)
+        return self._survey(scan, self._manifest.below(""), removed_since_s, lambda _: doubt)
 
     def touched(self, disk_paths: Collection[str], removed_since_s: float) -> Survey:
-        """Survey these disk paths, with all below those that are or were folders; files are hashed."""
+        """Survey these disk paths, those that are files hashed, and all below those that are or were folders."""
         paths = set(disk_paths).union(*(self._links.get(path, ()) for path in disk_paths))
         rows = self._rows_at(paths)
         paths.update(row.disk_path for row in rows.values())
         scan = self._scanner.look(sorted(paths))
-        survey = self._survey(scan, rows.values(), removed_since_s, doubt=True)
+        asked = {normal_path(path) for path in paths}
+        survey = self._survey(scan, rows.values(), removed_since_s, asked.__contains__)
         if survey.difference.gone:
             self.check_root()
-            if not os.listdir(self._root):
-                raise Unavailable(f"{self._root} is empty, but had pages: is it mounted? Nothing was removed")
+            self._check_not_empty()
         return survey
+
+    def _check_not_empty(self) -> None:
+        with _reachable(self._root), os.scandir(self._root) as items:
+            empty = next(items, None) is None
+        if empty:
+            raise Unavailable(f"{self._root} is empty, but had pages: is it mounted? Nothing was removed")
+
+    def is_page(self, disk_path: str) -> bool:
+        """Say whether a page's file is at a disk path now; one that can't be looked at may be."""
+        scan = self._scanner.look((disk_path,))
+        return bool(scan.blind) or any(entry.disk_path == disk_path for entry in scan.entries.values())
 
     def _rows_at(self, disk_paths: Iterable[str]) -> dict[str, Known]:
         rows: dict[str, Known] = {}
@@ -90,10 +102,12 @@ class Surveyor:
                 rows.update((below.path, below) for below in self._manifest.below(path))
         return rows
 
-    def _survey(self, scan: Scan, known: Iterable[Known], removed_since_s: float, *, doubt: bool) -> Survey:
+    def _survey(
+        self, scan: Scan, known: Iterable[Known], removed_since_s: float, doubt: Callable[[str], bool]
+    ) -> Survey:
         for link, target in scan.links.items():
             self._links.setdefault(target, set()).add(link)
-        difference = compare(known, scan.entries, scan.blind, doubt=doubt)
+        difference = compare(known, scan.entries, scan.blind, doubt)
         removed = self._manifest.removed_since(removed_since_s) if difference.fresh else []
         hashes = self._hash(to_hash(difference, removed))
         moves = renamed(difference, hashes)
@@ -112,9 +126,14 @@ class Surveyor:
 
 def folder_identity(root: str) -> tuple[int, int]:
     """Return device and inode of a vault's folder; raises Unavailable when it is missing or no folder."""
+    with _reachable(root), os.scandir(root):
+        status = os.stat(root)
+    return status.st_dev, status.st_ino
+
+
+@contextmanager
+def _reachable(root: str) -> Generator[None]:
     try:
-        with os.scandir(root):
-            status = os.stat(root)
+        yield
     except OSError as error:
         raise Unavailable(f"the vault's folder {root} can't be read: {error.strerror}; is it mounted?") from error
-    return status.st_dev, status.st_ino

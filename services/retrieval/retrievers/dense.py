@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 
-from services.retrieval.ports import Hit, RetrievalQuery, Retrieved
+from services.retrieval.ports import Hit, RetrievalQuery, Retrieved, VectorSearch
 from shared.embedding.embedder import Embedder, Space, Vector
 from shared.errors import DeadlineExceeded, RetryableError, Unavailable
 from shared.vectors.store import PointQuery, ScoredPoint
@@ -17,6 +17,7 @@ class DenseRetriever:
     def __init__(self, store: VectorSearch, embedder: Embedder) -> None:
         self._store = store
         self._embedder = embedder
+        self._family = _family(Space(embedder.model, embedder.dimension, chunker_version=0).name)
 
     async def retrieve(self, query: RetrievalQuery) -> Retrieved:
         """Return the nearest chunks, scored by cosine. Raises RetryableError when embedding or store are away."""
@@ -47,9 +48,13 @@ class DenseRetriever:
             query.vectors.spent_s += time.perf_counter() - started
 
     def _check_space(self, live: str) -> None:
-        own = Space(self._embedder.model, self._embedder.dimension, chunker_version=0).name
-        if own.rpartition("-c")[0] != live.rpartition("-c")[0]:
+        if _family(live) != self._family:
             raise Unavailable(f"The embedder {self._embedder.model} does not belong to the live space {live}.")
+
+
+def _family(space: str) -> str:
+    """Return a space's name without the chunker's version, which a query does not depend on."""
+    return space.rpartition("-c")[0]
 
 
 def similarity(point: ScoredPoint) -> float:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from services.retrieval.ports import Hit, RetrievalQuery, Retrieved
+from services.retrieval.ports import Hit, RetrievalQuery, Retrieved, VectorSearch
 from services.retrieval.retrievers.dense import DenseRetriever, similarity
 from services.retrieval.retrievers.sparse import SparseRetriever
 from shared.vectors.store import ScoredPoint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.retrieval.ports import Hit, LexicalEncoder, RetrievalQuery, Retrieved
+from services.retrieval.ports import Hit, LexicalEncoder, RetrievalQuery, Retrieved, VectorSearch
 from shared.vectors.store import PointQuery
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -13,6 +12,7 @@ from typing import TypedDict
 import pytest
 
 import deploy.embedded
+from services.ingest.watcher.settings_file import read_settings
 
 VAULT = Path(deploy.embedded.__file__).parent / "sample_vault"
 QUESTIONS = Path(__file__).parents[2] / "e2e" / "sample_questions.json"
@@ -89,8 +89,21 @@ def test_three_languages_are_spoken() -> None:
 
 
 def test_the_settings_name_the_vault_and_what_is_never_cited() -> None:
-    settings = tomllib.loads((VAULT / ".citebus.toml").read_text(encoding="utf-8"))
-    assert settings == {"vault_id": "orveig", "never_cite": ["raw/"]}
+    settings = read_settings(VAULT)
+    assert (settings.vault_id, settings.never_cite) == ("orveig", ("raw/",))
+
+
+def test_every_page_keeps_the_vaults_own_strict_rules() -> None:
+    rules = read_settings(VAULT).rules
+    assert rules.strict
+    for path, text in pages().items():
+        if not path.startswith(rules.exempt):
+            front_matter = text.split("---\n")[1]
+            for field in rules.required:
+                assert f"\n{field}: " in f"\n{front_matter}", f"{path} lacks {field}"
+            kind = re.search(r"^type: (\w+)$", front_matter, re.MULTILINE)
+            assert kind is not None
+            assert kind.group(1) in rules.allowed["type"], path
 
 
 def test_the_question_set_has_thirty_questions_of_three_kinds() -> None:

@@ -43,10 +43,7 @@ def test_owner_group_and_others_are_told_apart(
 
 
 def test_the_outermost_blocked_folder_is_named(folder: Path) -> None:
-    for parent in (folder, *folder.parents):
-        if parent.stat().st_uid == os.geteuid() and parent != Path("/") and parent.is_relative_to("/tmp/pytest"):
-            parent.chmod(0o711)
-    blocked_above = STRANGER.first_blocked(folder.parent)
+    blocked_above = STRANGER.first_blocked(folder.parent)  # by how this machine keeps temporary files
     folder.chmod(0o700)
     (folder / "b").chmod(0o700)
     assert STRANGER.first_blocked(folder / "b") == blocked_above or folder

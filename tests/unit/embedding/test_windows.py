@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,7 +32,7 @@ def test_a_text_beyond_the_limit_is_sampled_from_its_start_to_its_end(size: int,
     assert all(end - start == size for start, end in ranges)
     assert ranges[0][0] == 0
     assert limit == 1 or ranges[-1][1] == count
-    assert all(a[1] <= b[0] for a, b in zip(ranges, ranges[1:], strict=False))
+    assert all(a[1] <= b[0] for a, b in pairwise(ranges))
 
 
 @given(text=st.text(max_size=500), size=st.integers(1, 40))

@@ -1,0 +1,118 @@
+"""`citebus demo`: everything from nothing: a sample vault, the whole stack, a search, a cited answer."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from deploy.embedded.cli.hits import merged, place
+from deploy.embedded.cli.ingest import bring_up_to_date, show_outcome
+from deploy.embedded.cli.screen import printable
+from deploy.embedded.cli.search_view import show_footer, show_hits
+from deploy.embedded.cli.session import Session, open_session
+from deploy.embedded.cli.world import DONE, FAILED, World, run
+from deploy.embedded.state import DATA_DIR_VARIABLE
+from shared.contracts.search import SearchReply, SearchRequest
+
+SAMPLE_VAULT = Path(__file__).parents[1] / "sample_vault"
+
+QUESTION = "Why was the algal bloom of 2024 noticed so late?"
+
+_CONTEXT_WINDOW = 6_000  # a fifth of it is the budget: a few passages, that fit on a screen
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--data-dir",
+        show_default=False,
+        resolve_path=True,
+        file_okay=False,
+        help=f"Keep vault and state in this folder. Default: a temporary one, removed at the end ({DATA_DIR_VARIABLE} "
+        "does not count here).",
+    ),
+]
+
+
+def demo(
+    context: typer.Context, question: Annotated[str, typer.Argument()] = QUESTION, data_dir: DataDir = None
+) -> NoReturn:
+    """Try citebus on a sample vault: start everything, ingest, search, and show what answers and where it stands.
+
+    \b
+    Examples:
+      citebus demo
+      citebus demo "Up to what wind may a glider be launched?"
+      citebus demo --data-dir ./demo      # keep it, to look around
+
+    Exit codes: 0 found, 1 nothing was found or it did not work.
+    """
+
+    async def work(world: World) -> int:
+        with _place(data_dir) as folder:
+            vault = await asyncio.to_thread(_copy_sample, folder)
+            world.note(f"a sample vault of {sum(1 for _ in vault.rglob('*.md'))} pages lies in {vault}")
+            async with open_session(world, folder / "data", (vault,)) as session:
+                reply = await _search(world, session, question)
+            _show(world, session, question, reply)
+            _how_to_go_on(world, folder if data_dir else None)
+        return DONE if reply.citations else FAILED
+
+    run(context, work)
+
+
+@contextmanager
+def _place(data_dir: Path | None) -> Generator[Path]:
+    if data_dir is not None:
+        data_dir.mkdir(parents=True, exist_ok=True)
+        yield data_dir
+        return
+    with tempfile.TemporaryDirectory(prefix="citebus-demo-", ignore_cleanup_errors=True) as name:
+        Path(name).chmod(0o711)  # as root, Postgres runs as another user, who has to pass through
+        yield Path(name)
+
+
+def _copy_sample(folder: Path) -> Path:
+    vault = folder / "orveig"
+    shutil.copytree(SAMPLE_VAULT, vault, dirs_exist_ok=True)
+    return vault
+
+
+async def _search(world: World, session: Session, question: str) -> SearchReply:
+    (vault_id,) = session.vaults
+    sync, status = await bring_up_to_date(world, session, vault_id)
+    show_outcome(world.out, sync, status)
+    request = SearchRequest(query=question, k=4, expansion_depth=1, context_window=_CONTEXT_WINDOW)
+    return await session.client.search(vault_id, request)
+
+
+def _show(world: World, session: Session, question: str, reply: SearchReply) -> None:
+    (vault_id,) = session.vaults
+    replies = {vault_id: reply}
+    hits = merged(replies)
+    world.out.print()
+    world.out.print(printable(question), style="bold", soft_wrap=True)
+    world.out.print()
+    show_hits(world.out, hits[:3], name_vault=False)
+    show_footer(world.out, replies)
+    if hits:
+        best = hits[0].citation
+        world.out.print(f"\nThe answer stands in [1] {printable(best.ref.title)}, {place(best)}", soft_wrap=True)
+
+
+def _how_to_go_on(world: World, kept: Path | None) -> None:
+    lines = [
+        "",
+        "Try your own notes:",
+        "  citebus up ~/notes",
+        '  citebus search "your question"   (in another terminal)',
+    ]
+    if kept is not None:
+        lines += ["Or look around in the sample:", f"  citebus up {kept / 'orveig'} --data-dir {kept / 'data'}"]
+    world.out.print("\n".join(lines), soft_wrap=True)

@@ -1,0 +1,103 @@
+"""`citebus rebuild`: empties all stores of a data folder and fills them again from the vaults."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from deploy.embedded.cli.ingest import bring_up_to_date, show_outcome
+from deploy.embedded.cli.options import DataDir
+from deploy.embedded.cli.session import open_session
+from deploy.embedded.cli.world import DONE, FAILED, World, run, world_of
+from deploy.embedded.known_vaults import known_vaults
+from deploy.embedded.lock import hold
+from deploy.embedded.state import DataFolder
+from shared.errors import InvalidInput, Unavailable
+
+Vaults = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--vault",
+        metavar="FOLDER",
+        exists=True,
+        file_okay=False,
+        resolve_path=True,
+        show_default=False,
+        help="A vault to build besides the known ones; repeatable.",
+    ),
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def rebuild(context: typer.Context, data_dir: DataDir, vaults: Vaults = None, yes: Yes = False) -> NoReturn:
+    """Empty the stores and build everything again from the files of the vaults.
+
+    Chunk ids follow from content alone, so they are the same afterwards. Every text is embedded again. The vaults
+    themselves are not touched. The stack must not be running.
+
+    \b
+    Examples:
+      citebus rebuild
+      citebus rebuild --yes --vault ~/notes
+
+    Exit codes: 0 all embedded, 1 files were rejected (they are listed) or you said no or it did not finish, 2 asked
+    wrongly or a stack runs.
+    """
+
+    folders = sorted({*known_vaults(data_dir).values(), *(vaults or ())})
+    if folders and not (yes or _agreed(world_of(context), data_dir, folders)):
+        raise typer.Exit(FAILED)
+
+    async def work(world: World) -> int:
+        if not folders:
+            raise InvalidInput(f"no vault is known in {data_dir}: name one with --vault")
+        await asyncio.to_thread(empty_stores, data_dir)
+        return await _build(world, data_dir, folders)
+
+    run(context, work)
+
+
+def empty_stores(data_dir: Path) -> None:
+    """Delete what NATS, Postgres and Qdrant Edge keep, under the lock of the data folder.
+
+    Ports, passwords and the list of vaults stay. Raises InvalidInput when a stack runs there or the folder is not one
+    of citebus; Unavailable when something can't be deleted.
+    """
+    data = DataFolder(data_dir)
+    if not data_dir.exists():
+        return
+    if not data.lock_file.exists():
+        if any(data_dir.iterdir()):
+            raise InvalidInput(f"{data_dir} is no data folder of citebus, nothing was deleted; give another --data-dir")
+        return
+    with hold(data):
+        for store in (data.nats, data.postgres, data.vectors):
+            try:
+                shutil.rmtree(store)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise Unavailable(f"cannot delete {error.filename or store}: {error.strerror}") from error
+
+
+def _agreed(world: World, data_dir: Path, folders: Sequence[Path]) -> bool:
+    """Ask before the event loop runs, which would hold back Ctrl-C until the answer; no answer is a no."""
+    listed = ", ".join(map(str, folders))
+    world.err.print(f"Empty all stores in {data_dir} and build {listed} again? [y/N] ", end="", soft_wrap=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+async def _build(world: World, data_dir: Path, folders: Sequence[Path]) -> int:
+    rejected = 0
+    async with open_session(world, data_dir, folders) as session:
+        for vault_id in sorted(session.vaults):
+            sync, status = await bring_up_to_date(world, session, vault_id)
+            show_outcome(world.out, sync, status)
+            rejected += status.rejected_count
+    return FAILED if rejected else DONE

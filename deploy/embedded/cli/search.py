@@ -1,0 +1,116 @@
+"""`citebus search`: asks one vault, or all known ones at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Annotated, NoReturn
+
+import typer
+from pydantic import ValidationError
+
+from deploy.embedded.cli.filters import parse_filters
+from deploy.embedded.cli.hits import merged
+from deploy.embedded.cli.options import AsJson, DataDir, VaultName
+from deploy.embedded.cli.progress import follow, shown_progress
+from deploy.embedded.cli.search_view import as_json, show_footer, show_hits
+from deploy.embedded.cli.session import Session, chosen_vaults, folder_named, open_session
+from deploy.embedded.cli.world import DONE, FAILED, World, run
+from shared.contracts.search import SearchReply, SearchRequest
+from shared.errors import CitebusError, InvalidInput
+
+Query = Annotated[str, typer.Argument(metavar="QUERY", help="A question or some words, in quotes.")]
+Limit = Annotated[int, typer.Option("--k", min=1, max=50, help="Chunks to search for.")]
+Filters = Annotated[
+    list[str] | None,
+    typer.Option("--filter", metavar="FIELD=VALUE", show_default=False, help="Only pages with this; repeatable."),
+]
+Profile = Annotated[str | None, typer.Option("--profile", show_default=False, help="Name of a retrieval profile.")]
+DeadlineMs = Annotated[int, typer.Option("--deadline-ms", min=1, max=60_000, help="Time that the search may take.")]
+Full = Annotated[bool, typer.Option("--full", help="Show passages whole.")]
+
+
+def search(  # noqa: PLR0913  (one parameter per option of the command line)
+    context: typer.Context,
+    query: Query,
+    data_dir: DataDir,
+    *,
+    vault: VaultName = None,
+    k: Limit = 8,
+    filters: Filters = None,
+    profile: Profile = None,
+    deadline_ms: DeadlineMs = 2_000,
+    full: Full = False,
+    json_output: AsJson = False,
+) -> NoReturn:
+    """Search a vault and show the passages that answer, with where they stand.
+
+    Asks the vault around the current folder, else all known ones, whose hits are then merged by similarity. Without a
+    running stack one is started for this search.
+
+    \b
+    Examples:
+      citebus search "how deep may divers go"
+      citebus search "brake pads" --vault orveig --filter area=energy --k 3
+      citebus search "brake pads" --json | jq -r '.hits[].place'
+
+    Exit codes: 0 searched (also when nothing was found), 1 a vault did not answer, 2 asked wrongly.
+    """
+
+    async def work(world: World) -> int:
+        request = _request(
+            query=query, k=k, filters=parse_filters(filters or ()), profile=profile, deadline_ms=deadline_ms
+        )
+        async with open_session(world, data_dir, folder_named(vault)) as session:
+            vaults = chosen_vaults(session, vault)
+            await _catch_up(world, session, vaults)
+            replies, failures = await _ask_all(session, vaults, request)
+        hits = merged(replies)
+        if json_output:
+            world.out.out(as_json(query, hits, replies), highlight=False)
+        else:
+            show_hits(world.out, hits, name_vault=len(vaults) > 1, full=full)
+            show_footer(world.out, replies)
+        for vault_id, failure in failures.items():
+            world.complain(f"vault {vault_id}: {failure}")
+        return FAILED if failures else DONE
+
+    run(context, work)
+
+
+def _request(**fields: object) -> SearchRequest:
+    try:
+        return SearchRequest.model_validate(fields)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise InvalidInput(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+
+
+async def _catch_up(world: World, session: Session, vaults: Sequence[str]) -> None:
+    """Wait for what changed while no stack ran, when one was started just now."""
+    if not session.temporary:
+        return
+    with shown_progress(world.err) as show:
+        for vault_id in vaults:
+            await session.client.sync(vault_id)
+            await follow(session.client, vault_id, "searchable", world.pace, show)
+
+
+async def _ask_all(
+    session: Session, vaults: Sequence[str], request: SearchRequest
+) -> tuple[dict[str, SearchReply], Mapping[str, CitebusError]]:
+    """Return the replies and the failures by vault; when every vault failed, raise the first failure."""
+    outcomes = await asyncio.gather(*(_outcome(session, vault_id, request) for vault_id in vaults))
+    by_vault = dict(zip(vaults, outcomes, strict=True))
+    replies = {vault_id: outcome for vault_id, outcome in by_vault.items() if isinstance(outcome, SearchReply)}
+    failures = {vault_id: outcome for vault_id, outcome in by_vault.items() if isinstance(outcome, CitebusError)}
+    if not replies:
+        raise next(iter(failures.values()))
+    return replies, failures
+
+
+async def _outcome(session: Session, vault_id: str, request: SearchRequest) -> SearchReply | CitebusError:
+    try:
+        return await session.client.search(vault_id, request)
+    except CitebusError as error:
+        return error

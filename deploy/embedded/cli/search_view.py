@@ -1,0 +1,93 @@
+"""Search replies for people, and as JSON for programs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from deploy.embedded.cli.hits import Hit, place
+from deploy.embedded.cli.screen import printable, text_width, wrapped
+from shared.contracts.search import SearchReply
+
+SHOWN_LINES = 12
+"""Lines of a passage that are shown unless all are asked for: eight hits fit on two screens."""
+
+_INDENT = "    "
+
+
+def show_hits(console: Console, hits: Sequence[Hit], *, name_vault: bool, full: bool = False) -> None:
+    """Print each hit: rank and title, where it stands, how near it is, and its passage."""
+    for rank, hit in enumerate(hits, start=1):
+        console.print(_title(rank, hit, name_vault), soft_wrap=True)
+        console.print(Text(_INDENT + _about(hit), style="dim"), soft_wrap=True)
+        for line in _passage(hit.text, text_width(console) - len(_INDENT), full):
+            console.print(_INDENT + line if line else "", soft_wrap=True)
+        console.print()
+
+
+def show_footer(console: Console, replies: Mapping[str, SearchReply]) -> None:
+    """Print counts and timings per vault, and whatever made a reply less than whole."""
+    for vault_id, reply in sorted(replies.items()):
+        console.print(Text(f"{vault_id}: {_counts(reply)}", style="dim"), soft_wrap=True)
+        for note in _notes(reply):
+            console.print(Text(f"{vault_id}: {printable(note)}", style="yellow"), soft_wrap=True)
+
+
+def as_json(query: str, hits: Sequence[Hit], replies: Mapping[str, SearchReply]) -> str:
+    """Return `{query, hits, replies}`: hits in the order shown, replies by vault id as the services sent them."""
+    listed = [
+        {"vault": hit.vault_id, "place": place(hit.citation), "text": hit.text, **hit.citation.model_dump(mode="json")}
+        for hit in hits
+    ]
+    whole = {vault_id: reply.model_dump(mode="json") for vault_id, reply in sorted(replies.items())}
+    return json.dumps({"query": query, "hits": listed, "replies": whole}, ensure_ascii=False, indent=2)
+
+
+def _title(rank: int, hit: Hit, name_vault: bool) -> Text:
+    title = Text(f"{f'[{rank}]':<{len(_INDENT)}}", style="bold cyan")
+    title.append(printable(hit.citation.ref.title), style="bold")
+    if name_vault:
+        title.append(f"  ({hit.vault_id})", style="magenta")
+    return title
+
+
+def _about(hit: Hit) -> str:
+    citation = hit.citation
+    headings = " > ".join(citation.passages[0].heading_path) if citation.passages else ""
+    near = "lexical only" if citation.similarity is None else f"similarity {citation.similarity:.2f}"
+    found = "" if citation.phase == "vector" else "found over links"
+    parts = (place(citation), headings, near, f"score {citation.score:.3f}", found)
+    return printable(" · ".join(part for part in parts if part))
+
+
+def _passage(text: str, width: int, full: bool) -> list[str]:
+    lines = wrapped(text, width)
+    if full or len(lines) <= SHOWN_LINES + 1:
+        return lines
+    return [*lines[:SHOWN_LINES], f"… {len(lines) - SHOWN_LINES} more lines (--full shows them)"]
+
+
+def _counts(reply: SearchReply) -> str:
+    times = reply.timings_ms
+    found = f"{len(reply.citations)} passages" if reply.citations else "nothing found"
+    phases = f"embed {times.embed:.0f}, search {times.search:.0f}, links {times.expansion:.0f}"
+    return (
+        f"{found} · {reply.approx_tokens:,} of {reply.token_budget:,} tokens · {times.total:.0f} ms ({phases}) · "
+        f"{reply.retriever}"
+    )
+
+
+def _notes(reply: SearchReply) -> list[str]:
+    notes = []
+    if reply.truncated:
+        notes.append("the deadline cut the search short: a larger --deadline-ms may find more")
+    if reply.degraded:
+        notes.append(f"not the whole search ran: {reply.degraded}")
+    if reply.dropped:
+        notes.append(f"{reply.dropped} passages did not fit the token budget")
+    if reply.dangling:
+        notes.append(f"{reply.dangling} vectors without a live chunk were left out")
+    return notes

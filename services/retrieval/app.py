@@ -1,0 +1,45 @@
+"""Puts the retrieval service together: the only place that builds its adapters."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from nats.aio.client import Client
+
+from services.retrieval.adapters.postgres.live_pages import PostgresLivePages
+from services.retrieval.handlers import Handlers
+from services.retrieval.profiles import Profiles, retrievers
+from services.retrieval.recent_vaults import RecentVaults
+from services.retrieval.resolving import Resolve
+from services.retrieval.searching import Search
+from services.retrieval.settings import RetrievalSettings
+from shared.contracts.search import ResolveRequest, SearchRequest
+from shared.embedding.embedder import Embedder
+from shared.postgres.pool import Pool
+from shared.service import Endpoint, serve
+from shared.topology import QUEUE_RETRIEVAL, Topology
+from shared.vectors.bm25 import Bm25Encoder
+from shared.vectors.store import VectorStore
+from shared.version import VERSION
+
+
+@asynccontextmanager
+async def running_retrieval(  # noqa: PLR0913, PLR0917  (one argument per resource that the process opened)
+    client: Client, topology: Topology, pool: Pool, store: VectorStore, embedder: Embedder, settings: RetrievalSettings
+) -> AsyncGenerator[None]:
+    """Answer `search` and `resolve` until the block ends. `pool` should be of a role that can't write."""
+    pages = PostgresLivePages(pool)
+    vaults = RecentVaults(pages, settings.hub_stems, max_age_s=settings.vault_max_age_s)
+    profiles = Profiles(
+        retrievers(settings.all_profiles(), store, embedder, Bm25Encoder()), default=settings.default_profile
+    )
+    handlers = Handlers(Search(pages, vaults, profiles, settings.bounds()), Resolve(pages))
+    endpoints = [
+        Endpoint("search", topology.search("*"), SearchRequest, handlers.on_search, QUEUE_RETRIEVAL),
+        Endpoint("resolve", topology.resolve("*"), ResolveRequest, handlers.on_resolve, QUEUE_RETRIEVAL),
+    ]
+    async with serve(
+        client, name="citebus-retrieval", version=VERSION, description="Cited passages", endpoints=endpoints
+    ):
+        yield

@@ -1,0 +1,1 @@
+"""Unit tests of the vector store's parts."""
