@@ -101,7 +101,7 @@ class PostgresServer:
         if not self._cluster.exists():
             await self._make_cluster(programs, user)
         self._check_version()
-        #        (self._cluster / "postmaster.pid").unlink(missing_ok=True)  # its process is gone; its id may be reused
+        (self._cluster / "postmaster.pid").unlink(missing_ok=True)  # its process is gone; its id may be reused
         if not restart:
             self._port = self._data.ports.choose(self.name)
         settings = SETTINGS | {"port": str(self._port)} | ({} if self._durable else UNSAFE_SETTINGS)

@@ -1,8 +1,8 @@
 """The whole of citebus on one machine: two servers as children, the vector engine and all services in this process.
 
 Started in this order, stopped in the reverse one: data folder, NATS and Postgres, what they must hold, the vector
-engine, retrieval, embedders, workers, one watcher per vault. What runs where is written down in the data folder, so that
-other commands find it.
+engine, retrieval, embedders, workers, one watcher per vault. What runs where is written down in the data folder, so
+that other commands find it.
 """
 
 from __future__ import annotations

@@ -27,6 +27,9 @@ from shared.vectors.store import VectorStore
 EPOCH_SHIFT = 40
 """A revision is the stream's epoch above this bit and the position in the stream below: room for 10^12 changes."""
 
+_NO_CONFIG = "none"
+"""Config of a change that no config worked: it differs from every other."""
+
 
 def revision(epoch: int, sequence: int) -> int:
     """Return where a change stands in the order of all changes, across wiped and re-created streams."""
@@ -90,9 +93,12 @@ class Indexer:
         return committed.effects
 
     async def reject(self, vault_id: str, arrival: Arrival, reason: str) -> None:
-        """Record that a change can't be worked, so that it shows in the status; the last good revision stays live."""
-        settings = await self._settings(vault_id)
-        change = _change(arrival, config_hash(settings), reason)
+        """Record that a change can't be worked, so that it shows in the status; the last good revision stays live.
+
+        It is tried again when the service starts anew, as with a change of settings.
+        """
+        await self._settings(vault_id)
+        change = _change(arrival, _NO_CONFIG, reason)
         committed = await self._commit(vault_id, [change])
         await self._outbox.publish(page_events(committed.effects, committed.shelf, {}, self._space, 0), ())
 

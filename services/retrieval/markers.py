@@ -16,8 +16,7 @@ JOINER = "\u2060"
 _FAKE = re.compile(
     r"[\[［【〔]"  # an opening bracket, plain, full-width, lenticular or tortoise-shell
     r"(?=\s*\d[\d\s,;，、；–—~-]*"  # a number, a list or a range, with blanks anywhere
-    r"(?:†[^\[\]［］【】〔〕]{0,200})?"  # some models cite as 【1†source】
-    r"[\]］】〕])"
+    r"[\]］】〕†])"  # some models cite as 【1†source】
 )
 
 

@@ -59,25 +59,25 @@ class HttpEmbedder:
 
     async def embed_documents(self, texts: list[str]) -> Vectors:
         """Return one unit vector per text, in order; one text that the provider refuses fails the whole call."""
-        return await self._embed([self._model.document_prefix + text for text in texts], self._document_places)
+        return await self._embed(texts, self._model.document_prefix, self._document_places)
 
     async def embed_query(self, text: str) -> Vector:
         """Return the unit vector of a query."""
-        return (await self._embed([self._model.query_prefix + text], self._query_places))[0]
+        return (await self._embed([text], self._model.query_prefix, self._query_places))[0]
 
     async def aclose(self) -> None:
         """Close the client if it was built here."""
         if self._owns_client:
             await self._client.aclose()
 
-    async def _embed(self, texts: list[str], places: asyncio.Semaphore) -> Vectors:
+    async def _embed(self, texts: list[str], prefix: str, places: asyncio.Semaphore) -> Vectors:
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
         if sum(map(len, texts)) > _LONG_CHARS:
             windows = await asyncio.to_thread(self._windows, texts)
         else:
             windows = self._windows(texts)
-        parts = [window.text for window in chain.from_iterable(windows)]
+        parts = [prefix + window.text for window in chain.from_iterable(windows)]
         batches = split_batches(parts, self._conduct.limits.max_texts, self._conduct.limits.max_chars)
         vectors = np.concatenate(await gather_or_cancel(self._request(batch, places) for batch in batches))
         return _pooled(vectors, windows)

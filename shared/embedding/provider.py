@@ -15,7 +15,10 @@ from shared.embedding.windows import WindowLimits
 
 @dataclass(frozen=True, slots=True)
 class ModelSpec:
-    """A model as the space sees it. Prefixes are put before each text, for models that were trained with them."""
+    """A model as the space sees it.
+
+    Prefixes go before each text (each window of a long one), for models that were trained with them.
+    """
 
     name: str
     dimension: int

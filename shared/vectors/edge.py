@@ -1,9 +1,9 @@
 """The vector store in process: Qdrant Edge, one shard per space under one folder, for one machine.
 
 Belongs to one process (a lock file says which) and to one event loop. The engine blocks the loop for the length of a
-call, a few milliseconds; the reasons are in `edge_shard`. A search never waits for a write that is under way longer
-than one batch. A wiped folder is an empty store. Postgres is the authority: after a power failure up to
-`flush_every_s` of vectors may be missing, and are to be filled in from there.
+call, a few milliseconds; the reasons are in `edge_shard`. A search never waits longer than one batch for a write that
+is under way. A wiped folder is an empty store. Postgres is the authority: after a power failure the last half minute
+of vectors may be missing, and is to be filled in from there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import structlog
 
 from shared.embedding.embedder import Space, Vector
 from shared.errors import CitebusError, NotFound, SpaceMismatch, Unavailable
-from shared.vectors.edge_folder import SpaceFolder, lock_folder
+from shared.vectors.edge_folder import Current, SpaceFolder, lock_folder
 from shared.vectors.edge_shard import EdgeShard
 from shared.vectors.edge_space import EdgeSpace
 from shared.vectors.store import FieldIn, Point, PointFilter, PointQuery, ScoredPoint
@@ -37,8 +37,8 @@ class EdgeOptions:
 
     compact_above: int = 12_000
     """Compact when so many dense vectors are outside the graph; comparing with them costs about 1 ms a query."""
-    flush_every_s: float = 30.0
-    """A flush stops the process for a tenth of a second; only a power failure loses what is not flushed."""
+    flush_every_s: float = 10.0
+    """How long a space must be quiet before it is flushed: that stops the process for a tenth of a second or more."""
     min_free_bytes: int = 256 * 1024 * 1024
     """Below it writes are refused: the engine maps its files, and a full disk would kill the process."""
 
@@ -65,8 +65,8 @@ class QdrantEdgeStore:
             self._check_disk()
             folder.remove_leftovers(None)
             shard = EdgeShard.create(folder.generation(), space.dimension)
-            folder.switch(shard.path, space.dimension)
-            self._spaces[space.name] = EdgeSpace(folder, shard, self._options.compact_above)
+            folder.switch(Current(shard.path.name, space.dimension))
+            self._spaces[space.name] = EdgeSpace(folder, shard, 0, self._options.compact_above)
         dimension = self._space(space.name).dimension
         if dimension != space.dimension:
             raise SpaceMismatch(
@@ -149,7 +149,7 @@ class QdrantEdgeStore:
             shard = EdgeShard.load(folder.generation(current.generation), current.dimension)
         except CitebusError as error:
             raise folder.damaged(error) from error
-        return EdgeSpace(folder, shard, self._options.compact_above)
+        return EdgeSpace(folder, shard, current.indexed, self._options.compact_above)
 
     def _writable(self, name: str) -> EdgeSpace:
         self._check_disk()
@@ -168,7 +168,7 @@ class QdrantEdgeStore:
             await asyncio.sleep(self._options.flush_every_s)
             for name, space in list(self._spaces.items()):
                 try:
-                    space.flush()
+                    space.flush_when_quiet()
                 except CitebusError as error:
                     log.warning("vectors.flush_failed", space=name, error=str(error))
                 await asyncio.sleep(0)

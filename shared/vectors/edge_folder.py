@@ -31,6 +31,8 @@ class Current:
 
     generation: str
     dimension: int
+    indexed: int = 0
+    """Vectors, dense and sparse, in its graph and index when it was made."""
     format: int = 1
 
 
@@ -47,7 +49,7 @@ class SpaceFolder:
         """Return which shard is current, None when there is none. Raises InvalidInput when CURRENT is damaged."""
         try:
             said = json.loads(self._pointer.read_text())
-            return Current(str(said["generation"]), int(said["dimension"]))
+            return Current(str(said["generation"]), int(said["dimension"]), int(said["indexed"]))
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError) as error:
@@ -64,11 +66,11 @@ class SpaceFolder:
         """Return the folder of a shard; without a name, of one that never was."""
         return self.path / (name or uuid4().hex)
 
-    def switch(self, generation: Path, dimension: int) -> None:
-        """Make a complete, flushed shard the current one, atomically and durably."""
+    def switch(self, current: Current) -> None:
+        """Make a complete shard the current one, atomically and durably."""
         fresh = self.path / "CURRENT.new"
         with fresh.open("w") as file:
-            json.dump(asdict(Current(generation.name, dimension)), file)
+            json.dump(asdict(current), file)
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(self._pointer)

@@ -1,9 +1,12 @@
 """One Qdrant Edge shard: the port's words in the engine's, synchronous. Reads and writes the shard's folder.
 
 The engine holds the interpreter lock for the whole of every call (measured with qdrant-edge-py 0.9: queries, updates,
-flush, load), so a thread would block the event loop all the same and wait for the lock on top; callers call directly
-and keep batches small. Updates are in a write-ahead log before they are applied: after `kill -9` nothing that
-returned is lost; after a power failure nothing that was flushed.
+flush, load), so a thread would block the event loop all the same and wait for the lock on top (beside a busy loop a
+search took 4 ms instead of 0.5, at worst seconds); callers call directly and keep batches small.
+
+Updates are in a write-ahead log before they are applied, and a shard that is loaded replays it: after `kill -9`
+nothing that returned is lost. The log is a mapped file that the system writes out on its own, within half a minute
+with Linux's defaults; a flush does it now, and shortens the log.
 """
 
 from __future__ import annotations
@@ -156,15 +159,21 @@ class EdgeShard:
         with _ENGINE_ERRORS:
             return self._shard.count(engine.CountRequest(exact=True, filter=_filter(where)))
 
-    def unindexed(self) -> int:
-        """Return about how many dense vectors no graph holds yet: each query compares with all of them."""
+    def indexed_vectors(self) -> int:
+        """Return the vectors in graphs and in sparse indexes, deleted ones included.
+
+        The segment that takes writes has no graph, but its words are always indexed: what comes on top of the number
+        after a compaction is the number of points written since.
+        """
         with _ENGINE_ERRORS:
-            info = self._shard.info()
-            dense = self._shard.count(
+            return self._shard.info().indexed_vectors_count
+
+    def dense_vectors(self) -> int:
+        """Return how many points have a dense vector."""
+        with _ENGINE_ERRORS:
+            return self._shard.count(
                 engine.CountRequest(exact=True, filter=engine.Filter(must=[engine.HasVectorCondition(DENSE)]))
             )
-        in_graphs = max(0, info.indexed_vectors_count - info.points_count)  # every sparse vector counts as indexed
-        return max(0, dense - in_graphs)
 
     def flush(self) -> None:
         """Bring all changes to the disk and shorten the log."""

@@ -21,7 +21,7 @@ import structlog
 from shared.embedding.embedder import Vector
 from shared.errors import CitebusError
 from shared.vectors.compaction import compaction_child
-from shared.vectors.edge_folder import SpaceFolder
+from shared.vectors.edge_folder import Current, SpaceFolder
 from shared.vectors.edge_shard import EdgeShard
 from shared.vectors.ranking import Ranking
 from shared.vectors.store import Point, PointFilter, PointQuery, ScoredPoint
@@ -30,7 +30,10 @@ _BATCH = 32
 """Points per call of the engine: about 5 ms in which nothing else runs."""
 
 _CHECK_EVERY = 1_000
-"""Points written between two looks at how much is not indexed; a look costs about a millisecond."""
+"""Points written between two looks at how much is not indexed; a look costs about 2 ms."""
+
+_FLUSH_ABOVE = 10_000
+"""Points written without a flush, whatever else goes on: about 2 s of replay at the next start, 50 MB of log."""
 
 _CATCH_UPS = 3
 """Rounds of copying what was written meanwhile before writes have to wait for the last one."""
@@ -43,12 +46,15 @@ log = structlog.get_logger(__name__)
 class EdgeSpace:
     """Reads need no lock: each is one call. Writes take turns, and wait while the shard is copied or swapped."""
 
-    def __init__(self, folder: SpaceFolder, shard: EdgeShard, compact_above: int) -> None:
+    def __init__(self, folder: SpaceFolder, shard: EdgeShard, indexed: int, compact_above: int) -> None:
+        """`indexed` is what CURRENT says about the shard."""
         self._folder = folder
         self._shard = shard
+        self._indexed = indexed
         self._compact_above = compact_above
         self._turn = asyncio.Lock()
-        self._dirty = False
+        self._busy = False
+        self._unflushed = 0
         self._unchecked = _CHECK_EVERY  # look at once: the last process may have left much
         self._compacting: asyncio.Task[None] | None = None
         self._written: set[UUID] | None = None
@@ -76,6 +82,7 @@ class EdgeSpace:
 
     def search(self, queries: Sequence[PointQuery]) -> list[list[ScoredPoint]]:
         """Return the hits of each query."""
+        self._busy = True
         ranking = Ranking(queries)
         while ranking.open:
             ranking.take(self._shard.search(ranking.open))
@@ -89,11 +96,12 @@ class EdgeSpace:
         """Return the exact number of points that match."""
         return self._shard.count(where)
 
-    def flush(self) -> None:
-        """Bring all changes to the disk, if there are any."""
-        if self._dirty:
+    def flush_when_quiet(self) -> None:
+        """Bring changes to the disk if nothing happened since the last call, or too much: it stops the process."""
+        quiet, self._busy = not self._busy, False
+        if self._unflushed and (quiet or self._unflushed > _FLUSH_ABOVE):
             self._shard.flush()
-            self._dirty = False
+            self._unflushed = 0
 
     async def settled(self) -> None:
         """Return when no compaction is under way."""
@@ -112,7 +120,8 @@ class EdgeSpace:
         for batch in _batches(items):
             async with self._turn:
                 changed = write(self._shard, batch)
-                self._dirty = self._dirty or bool(changed)
+                self._busy = True
+                self._unflushed += len(changed)
                 if self._written is not None:
                     self._written.update(changed)
             self._unchecked += len(changed)
@@ -120,20 +129,25 @@ class EdgeSpace:
         self._look()
 
     def _look(self) -> None:
-        """Start a compaction when searches compare with too many vectors one by one."""
+        """Start a compaction when searches compare with too many vectors one by one.
+
+        A fifth of what is indexed may be outside, so that a space that grows is not indexed again and again.
+        """
         if self._unchecked < _CHECK_EVERY or self._compacting is not None:
             return
         self._unchecked = 0
-        if self._shard.unindexed() > self._compact_above:
+        outside = self._shard.indexed_vectors() - self._indexed
+        if (
+            outside > max(self._compact_above, self._indexed // 10)
+            and self._shard.dense_vectors() > self._compact_above
+        ):
             self._compacting = asyncio.create_task(self._compact(), name=f"compact {self._folder.path.name}")
 
     async def _compact(self) -> None:
-        copy = self._folder.generation()
-        old = self._shard.path
+        old, copy = self._shard, self._folder.generation()
         try:
-            async with compaction_child(old, copy) as child:
+            async with compaction_child(old.path, copy) as child:
                 async with self._turn:
-                    self._shard.flush()
                     self._written = set()
                     await child.copy()
                 await child.optimised()
@@ -141,22 +155,30 @@ class EdgeSpace:
         except CitebusError as error:
             log.warning("vectors.compaction_failed", space=self._folder.path.name, error=str(error))
         finally:
-            self._written = self._compacting = None
-            unused = old if self._shard.path == copy else copy
-            await asyncio.shield(asyncio.to_thread(shutil.rmtree, unused, ignore_errors=True))
+            self._written = None
+            await asyncio.shield(self._discard(old, copy))
+            self._compacting = None
+
+    async def _discard(self, old: EdgeShard, copy: Path) -> None:
+        """Remove the shard that is not current; the files go first, so that closing has little left to write."""
+        unused = copy if self._shard is old else old.path
+        await asyncio.to_thread(shutil.rmtree, unused, ignore_errors=True)
+        if self._shard is not old:
+            with contextlib.suppress(CitebusError):
+                old.close()
 
     async def _swap(self, copy: Path) -> None:
         fresh = EdgeShard.load(copy, self.dimension)
+        indexed = fresh.indexed_vectors()
         try:
             for _ in range(_CATCH_UPS):
                 await self._catch_up(fresh)
             async with self._turn:
                 await self._catch_up(fresh)
-                fresh.flush()
-                self._folder.switch(copy, self.dimension)
-                self._shard, fresh = fresh, self._shard
+                self._folder.switch(Current(copy.name, self.dimension, indexed))
+                self._shard, self._indexed = fresh, indexed
         finally:
-            with contextlib.suppress(CitebusError):  # the one that is not current; it is removed next
+            if self._shard is not fresh:
                 fresh.close()
 
     async def _catch_up(self, fresh: EdgeShard) -> None:

@@ -55,6 +55,7 @@ def zeros(rows: Rows) -> Rows:
         Answer(200, b""),
         CutOff(),
         CutOff(after_bytes=10),
+        CutOff(after_bytes=200),
     ],
     ids=str,
 )
@@ -118,6 +119,15 @@ async def test_a_refusal_is_final_and_never_shows_the_key(setting: ProviderSetti
     assert "CITEBUS_EMBEDDING_" in str(raised.value)
     assert KEY not in str(raised.value)
     assert len(setting.server.requests) == 1
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_words_about_a_refused_key_are_not_repeated(setting: ProviderSetting, status: int):
+    setting.server.will(Answer(status, b'{"error": "Incorrect API key provided: sk-ve*****ret"}'))
+
+    with pytest.raises(InvalidInput) as raised:
+        await setting.embed("a")
+    assert "sk-" not in str(raised.value)
 
 
 async def test_the_providers_own_words_are_in_the_message(setting: ProviderSetting):

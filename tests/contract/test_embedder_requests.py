@@ -14,7 +14,7 @@ from shared.embedding.ollama import OllamaWire
 from shared.embedding.openai_compatible import OpenAICompatibleWire
 from shared.embedding.provider import Endpoint, ModelSpec
 from shared.errors import InvalidInput, Unavailable
-from tests.fakes.embedding_servers import Answer, Hold, embedding_server
+from tests.fakes.embedding_servers import Answer, Hold, Trickle, embedding_server
 from tests.fakes.provider_setting import KEY, LIMITS, ProviderSetting
 
 
@@ -32,6 +32,16 @@ async def test_a_first_byte_that_comes_too_late_is_unavailable(setting: Provider
     with pytest.raises(Unavailable, match=r"within 0\.05 s"):
         await embedder.embed_documents(["a"])
     await asyncio.wait_for(setting.server.disconnected.wait(), 5)
+    await embedder.aclose()
+
+
+async def test_an_answer_that_trickles_without_end_is_unavailable(setting: ProviderSetting):
+    setting.attempts = 1
+    setting.server.will(Trickle(interval_s=0.01))
+    embedder = setting.embedder(timeout_s=0.2)
+
+    with pytest.raises(Unavailable, match=r"within 0\.2 s"):
+        await embedder.embed_documents(["a"])
     await embedder.aclose()
 
 
@@ -141,9 +151,12 @@ async def test_prefixes_go_before_documents_and_queries_and_change_the_space(set
         spec = ModelSpec("m", 64, document_prefix="passage: ", query_prefix="query: ")
         wire = OpenAICompatibleWire("m", dimensions=64) if setting.server.wire == "openai" else OllamaWire("m", 64)
         embedder = HttpEmbedder(wire, spec, Endpoint(setting.server.url), client=client)
-        await embedder.embed_documents(["a"])
+        await embedder.embed_documents(["a", "word " * 10_000])
         await embedder.embed_query("b")
 
-    assert [seen.texts for seen in setting.server.requests] == [["passage: a"], ["query: b"]]
-    assert [seen.body["dimensions"] for seen in setting.server.requests] == [64, 64]
+    *documents, query = setting.server.requests
+    assert len(documents[0].texts) > 2
+    assert all(text.startswith("passage: ") for text in documents[0].texts)
+    assert query.texts == ["query: b"]
+    assert query.body["dimensions"] == 64
     assert embedder.model != "m"

@@ -53,7 +53,14 @@ class Alter:
     change: Callable[[Rows], Rows]
 
 
-Fault = Answer | CutOff | Hold | Alter
+@dataclass(frozen=True)
+class Trickle:
+    """The right answer, one byte at a time."""
+
+    interval_s: float
+
+
+Fault = Answer | CutOff | Hold | Alter | Trickle
 
 
 @dataclass(frozen=True)
@@ -112,16 +119,8 @@ class EmbeddingServer:
         if isinstance(fault, Hold) and not await self._released(fault, reader):
             return False
         answer = fault if isinstance(fault, Answer) else await self._answer(seen, fault)
-        head = [f"HTTP/1.1 {answer.status} Scripted", f"Content-Length: {len(answer.body)}"]
-        head += [f"{name}: {value}" for name, value in answer.headers.items()]
-        if isinstance(fault, CutOff):
-            if fault.after_bytes:
-                writer.write(("\r\n".join(head) + "\r\n\r\n").encode() + answer.body[: fault.after_bytes])
-                await writer.drain()
-            return False
-        writer.write(("\r\n".join(head) + "\r\n\r\n").encode() + answer.body)
-        await writer.drain()
-        return True
+        await _write(answer, fault, writer)
+        return not isinstance(fault, CutOff)
 
     async def _released(self, hold: Hold, reader: asyncio.StreamReader) -> bool:
         gone = asyncio.ensure_future(reader.read(1))
@@ -138,6 +137,8 @@ class EmbeddingServer:
     async def _answer(self, seen: SeenRequest, fault: Fault | None) -> Answer:
         if seen.path != ("/v1/embeddings" if self.wire == "openai" else "/api/embed"):
             return Answer(404, b'{"error": "no such path"}')
+        if not all(text.strip() for text in seen.texts):
+            return Answer(400, b'{"error": "input cannot be an empty string"}')
         limit = self.refuse_texts_over_chars
         if limit is not None and any(len(text) > limit for text in seen.texts):
             return Answer(400, b'{"error": "the input length exceeds the context length"}')
@@ -189,6 +190,20 @@ async def _read_request(reader: asyncio.StreamReader) -> SeenRequest | None:
     headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
     body = json.loads(await reader.readexactly(int(headers.get("content-length", "0"))) or b"{}")
     return SeenRequest(head[0].split(" ")[1], headers, body)
+
+
+async def _write(answer: Answer, fault: Fault | None, writer: asyncio.StreamWriter) -> None:
+    head = [f"HTTP/1.1 {answer.status} Scripted", f"Content-Length: {len(answer.body)}"]
+    head += [f"{name}: {value}" for name, value in answer.headers.items()]
+    data = ("\r\n".join(head) + "\r\n\r\n").encode() + answer.body
+    if isinstance(fault, CutOff):
+        data = data[: fault.after_bytes]
+    step = 1 if isinstance(fault, Trickle) else max(1, len(data))
+    for start in range(0, len(data), step):
+        writer.write(data[start : start + step])
+        await writer.drain()
+        if isinstance(fault, Trickle):
+            await asyncio.sleep(fault.interval_s)
 
 
 def _base64(row: list[float]) -> str:

@@ -259,8 +259,10 @@ async def test_a_half_made_cluster_and_a_pid_file_of_an_earlier_boot_do_not_stop
 @contextmanager
 def unrelated_process(uid: int) -> Generator[int]:
     with subprocess.Popen(["sleep", "60"], user=uid if os.geteuid() == 0 else None) as process:
-        yield process.pid
-        process.kill()
+        try:
+            yield process.pid
+        finally:
+            process.kill()
 
 
 @needs_root

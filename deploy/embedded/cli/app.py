@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable
 from typing import NoReturn
@@ -54,8 +55,14 @@ def build_app(*, rich_help: bool = False) -> typer.Typer:
         pretty_exceptions_enable=False,  # shows local variables, and passwords are among them
     )
     for command, summary in COMMANDS.items():
-        app.command(command.__name__, short_help=summary)(command)
+        app.command(command.__name__, help=_flowing(command.__doc__ or ""), short_help=summary)(command)
     return app
+
+
+def _flowing(text: str) -> str:
+    """Return a docstring with its paragraphs unbroken, to be wrapped for the reader; what is marked with \\b stays."""
+    paragraphs = inspect.cleandoc(text).split("\n\n")
+    return "\n\n".join(part if part.startswith("\b") else " ".join(part.split()) for part in paragraphs)
 
 
 def main() -> None:

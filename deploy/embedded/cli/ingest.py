@@ -41,8 +41,7 @@ def ingest(
         async with open_session(world, data_dir, (vault,)) as session:
             vault_id = id_of(session, vault, data_dir)
             sync, status = await bring_up_to_date(world, session, vault_id, full=full)
-        show_outcome(world.out, sync, status)
-        return FAILED if status.rejected_count else DONE
+        return tell_outcome(world, sync, status)
 
     run(context, work)
 
@@ -66,6 +65,18 @@ def id_of(session: Session, vault: Path, data_dir: Path) -> str:
         f"the stack that runs on {data_dir} does not watch {vault}: stop it and run citebus up with this vault too, "
         "or give another --data-dir"
     )
+
+
+def tell_outcome(world: World, sync: SyncReply, status: StatusReply) -> int:
+    """Print how it ended and return the exit code: 0 only when every file of the vault is searchable."""
+    show_outcome(world.out, sync, status)
+    lost = sync.files - status.pages - status.rejected_count
+    if lost > 0:
+        world.complain(
+            f"{lost:,} files of vault {status.vault_id} are neither searchable nor rejected: "
+            "a worker gave them up, see its log (citebus up) and the stream DEAD"
+        )
+    return FAILED if lost > 0 or status.rejected_count else DONE
 
 
 def show_outcome(console: Console, sync: SyncReply, status: StatusReply) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from deploy.embedded.cli.ingest import bring_up_to_date, show_outcome
+from deploy.embedded.cli.ingest import bring_up_to_date, tell_outcome
 from deploy.embedded.cli.options import DataDir
 from deploy.embedded.cli.session import open_session
 from deploy.embedded.cli.world import DONE, FAILED, World, run, world_of
@@ -64,7 +64,7 @@ def rebuild(context: typer.Context, data_dir: DataDir, vaults: Vaults = None, ye
 
 
 def empty_stores(data_dir: Path) -> None:
-    """Delete what NATS, Postgres and Qdrant Edge keep, under the lock of the data folder.
+    """Delete what NATS, Postgres, Qdrant Edge and the watchers keep, under the lock of the data folder.
 
     Ports, passwords and the list of vaults stay. Raises InvalidInput when a stack runs there or the folder is not one
     of citebus; Unavailable when something can't be deleted.
@@ -77,7 +77,7 @@ def empty_stores(data_dir: Path) -> None:
             raise InvalidInput(f"{data_dir} is no data folder of citebus, nothing was deleted; give another --data-dir")
         return
     with hold(data):
-        for store in (data.nats, data.postgres, data.vectors):
+        for store in (data.nats, data.postgres, data.vectors, data.root / "watcher"):
             try:
                 shutil.rmtree(store)
             except FileNotFoundError:
@@ -94,10 +94,9 @@ def _agreed(world: World, data_dir: Path, folders: Sequence[Path]) -> bool:
 
 
 async def _build(world: World, data_dir: Path, folders: Sequence[Path]) -> int:
-    rejected = 0
+    code = DONE
     async with open_session(world, data_dir, folders) as session:
         for vault_id in sorted(session.vaults):
             sync, status = await bring_up_to_date(world, session, vault_id)
-            show_outcome(world.out, sync, status)
-            rejected += status.rejected_count
-    return FAILED if rejected else DONE
+            code = max(code, tell_outcome(world, sync, status))
+    return code

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from deploy.embedded.cli.world import World
 from deploy.embedded.client import BusClient
-from deploy.embedded.known_vaults import known_vaults, remember_vaults
-from deploy.embedded.stack_types import OpenedStack, StackOptions
+from deploy.embedded.known_vaults import known_vaults
+from deploy.embedded.stack_types import StackOptions
 from deploy.embedded.state import read_running_stack
 from shared.errors import InvalidInput
 
@@ -38,20 +38,12 @@ async def open_session(world: World, data_dir: Path, folders: Sequence[Path] = (
             vaults = {vault.vault_id: vault.folder for vault in running.vaults}
             yield Session(client, vaults, temporary=False)
         return
-    async with open_stack(world, data_dir, folders) as stack, world.connect(stack.nats_url) as client:
-        yield Session(client, dict(stack.vaults), temporary=True)
-
-
-@asynccontextmanager
-async def open_stack(world: World, data_dir: Path, folders: Sequence[Path]) -> AsyncGenerator[OpenedStack]:
-    """Start a stack for one command, say so, and write down its vaults."""
     watched = tuple(folders) or tuple(known_vaults(data_dir).values())
     if not watched:
         raise InvalidInput(f"no vault is known in {data_dir}: run citebus up VAULT, or citebus ingest --once VAULT")
     world.note(f"no stack runs on {data_dir}: starting one for this command")
-    async with world.open_stack(StackOptions(data_dir, watched)) as stack:
-        remember_vaults(data_dir, stack.vaults)
-        yield stack
+    async with world.open_stack(StackOptions(data_dir, watched)) as stack, world.connect(stack.nats_url) as client:
+        yield Session(client, dict(stack.vaults), temporary=True)
 
 
 def chosen_vaults(session: Session, named: str | None) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from rich.console import Console
 from deploy.embedded.cli.options import DataDir
 from deploy.embedded.cli.screen import open_table, printable
 from deploy.embedded.cli.world import DONE, World, run
-from deploy.embedded.known_vaults import known_vaults, remember_vaults
+from deploy.embedded.known_vaults import known_vaults
 from deploy.embedded.stack_types import OpenedStack, StackOptions
 from shared.errors import InvalidInput
 
@@ -55,7 +55,6 @@ def up(context: typer.Context, data_dir: DataDir, vaults: Vaults = None, log_lev
         if not folders:
             raise InvalidInput(f"no vault is known in {data_dir}: name one, citebus up ~/notes")
         async with world.open_stack(StackOptions(data_dir, tuple(folders))) as stack:
-            remember_vaults(data_dir, stack.vaults)
             _show(world.out, stack, data_dir)
             await _until_stopped(stack)
             world.note("stopping")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 import typer
 from rich.console import Console
@@ -15,13 +15,15 @@ from rich.console import Console
 from deploy.embedded.cli.screen import open_console, printable
 from deploy.embedded.client import BusClient
 from deploy.embedded.stack_types import OpenedStack, StackOpener, StackOptions
-from shared.errors import CitebusError, InvalidInput
+from shared.errors import CitebusError, InvalidInput, NotFound
 from shared.telemetry import configure_logging
 
 try:
     from uvloop import new_event_loop
 except ImportError:  # not on Windows
     from asyncio import new_event_loop
+
+ErrorT = TypeVar("ErrorT", bound=BaseException)
 
 DONE = 0
 FAILED = 1
@@ -42,8 +44,10 @@ class Pace:
 
 
 def _open_stack(options: StackOptions, /) -> AbstractAsyncContextManager[OpenedStack]:
-    from deploy.embedded.stack import open_stack  # noqa: PLC0415  (loads every service: only when one is started)
-
+    try:
+        from deploy.embedded.stack import open_stack  # noqa: PLC0415  (loads every service: only when one is started)
+    except ModuleNotFoundError as error:
+        raise NotFound(f"the Python package {error.name} is not installed: pip install 'citebus[all]'") from error
     return open_stack(options)
 
 
@@ -79,7 +83,7 @@ def world_of(context: typer.Context) -> World:
 
 
 def run(context: typer.Context, work: Callable[[World], Awaitable[int]], *, log_level: str = QUIET) -> NoReturn:
-    """Run a command to its exit code; errors of citebus become a sentence on stderr and code 1 or 2."""
+    """Run a command to its exit code; errors of citebus and of the system become a sentence on stderr, code 1 or 2."""
     world = world_of(context)
     world.configure_logging(log_level)
 
@@ -89,9 +93,24 @@ def run(context: typer.Context, work: Callable[[World], Awaitable[int]], *, log_
     try:
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
             code = runner.run(working())
-    except CitebusError as error:
-        world.complain(str(error))
-        code = MISUSED if isinstance(error, InvalidInput) else FAILED
-    except KeyboardInterrupt:
+    except* (CitebusError, OSError) as errors:  # also out of a group, as tasks raise them
+        code = _explain(world, errors)
+    except* KeyboardInterrupt:
         code = INTERRUPTED
     raise typer.Exit(code)
+
+
+def _explain(world: World, errors: BaseExceptionGroup[CitebusError | OSError]) -> int:
+    """Say the first of the errors and return the exit code."""
+    error = next(_leaves(errors))
+    world.complain(str(error))
+    return MISUSED if isinstance(error, InvalidInput) else FAILED
+
+
+def _leaves(errors: BaseExceptionGroup[ErrorT]) -> Iterator[ErrorT]:
+    """Yield the errors in a group and in the groups inside it, in order."""
+    for error in errors.exceptions:
+        if isinstance(error, BaseExceptionGroup):
+            yield from _leaves(error)
+        else:
+            yield error

@@ -14,7 +14,7 @@ from services.ingest.text.data_blobs import Span, blobs, drawings, joined, witho
 from services.ingest.text.decoding import LineCounter
 from services.ingest.text.front_matter import FrontMatter
 from services.ingest.text.markdown import Outline
-from services.ingest.text.names import page_name
+from services.ingest.text.names import lexical_text
 from services.ingest.text.sections import merged, page_sections
 from services.ingest.text.splitting import ChunkerSettings, Splitter
 from services.ingest.text.yaml_values import text_of
@@ -100,7 +100,7 @@ def _chunk(
         content_hash=content_hash(text),
         embed_text=embed_text,
         text_hash=content_hash(embed_text),
-        lexical_text=f"{page_name(page.path)}\n{embed_text}",
+        lexical_text=lexical_text(page.path, embed_text),
         heading_path=heading_path,
         char_start=start,
         char_end=end,

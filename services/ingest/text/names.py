@@ -23,3 +23,8 @@ def page_stem(path: str) -> str:
 def without_extension(path: str) -> str:
     """Return a path without `.md` or `.markdown`."""
     return _MARKDOWN.sub("", path)
+
+
+def lexical_text(path: str, embed_text: str) -> str:
+    """Return what BM25 counts of a chunk: the file's name in front of what is embedded."""
+    return f"{page_name(path)}\n{embed_text}"

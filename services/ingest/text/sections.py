@@ -18,7 +18,7 @@ from zlib import crc32
 from services.ingest.text.markdown import Outline
 from services.ingest.text.measure import TokenRuler
 
-_NOT_BLANK = re.compile(r"\S")
+NOT_BLANK = re.compile(r"\S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +46,10 @@ def page_sections(text: str, start: int, structure: Outline) -> Iterator[Section
     held: Section | None = None
     for raw in _raw_sections(text, start, structure):
         section = raw if held is None else _under(held, raw)
-        held = None if _NOT_BLANK.search(text, section.text_start, section.end) else section
+        held = None if NOT_BLANK.search(text, section.text_start, section.end) else section
         if held is None:
             yield section
-    if held is not None and _NOT_BLANK.search(text, held.start, held.end):
+    if held is not None and NOT_BLANK.search(text, held.start, held.end):
         yield held
 
 
@@ -78,7 +78,9 @@ def _raw_sections(text: str, start: int, structure: Outline) -> Iterator[Section
 
 
 def _under(held: Section, section: Section) -> Section:
-    return Section(held.start, section.end, section.text_start, held.level, held.heading, section.path)
+    """Return `section` begun at what was held back; blanks before the first heading leave it its level."""
+    level, heading = (held.level, held.heading) if held.level else (section.level, section.heading)
+    return Section(held.start, section.end, section.text_start, level, heading, section.path)
 
 
 def _as_one(sections: Sequence[Section]) -> Iterator[Section]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from services.ingest.text.data_blobs import Span
 from services.ingest.text.markdown import Outline
 from services.ingest.text.measure import TokenRuler
-from services.ingest.text.sections import Section
+from services.ingest.text.sections import NOT_BLANK, Section
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +76,8 @@ class Splitter:
     def _verdict(self, section: Section, span: Span, fresh: int, piece: tuple[int, int, int]) -> str:
         """Say what to do with the next piece. The span is empty but for its overlap when it ends at `fresh`."""
         (start, end), settings = span, self._settings
+        if self._is_blank(piece[0], piece[1]):
+            return "add"  # a chunk is trimmed in the end, and must not be blanks behind an overlap
         has, would_have = self.ruler.tokens(start, end), self.ruler.tokens(start, piece[1])
         is_empty = end == fresh
         if would_have <= settings.target_tokens:
@@ -86,9 +88,12 @@ class Splitter:
             return "add"
         if not self._is_whole(piece):
             return "split"
-        if is_empty or end <= section.text_start:
+        if is_empty or self._is_blank(section.text_start, end):
             return "add alone"
         return "close"
+
+    def _is_blank(self, start: int, end: int) -> bool:
+        return NOT_BLANK.search(self._text, start, end) is None
 
     def _is_whole(self, piece: tuple[int, int, int]) -> bool:
         """Tell whether nothing is left to cut: a whole with no more than marks around it, or the finest piece."""

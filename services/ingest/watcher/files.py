@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 from uuid import UUID
 
+from shared.ids import normal_path
+
 Change = Literal["present", "removed", "unreadable"]
 
 
@@ -40,6 +42,16 @@ class Known(NamedTuple):
     """False: the log that had it is gone, so it must be published again."""
     at_s: float = 0.0
     """When it was published, seconds since 1970."""
+
+
+def path_of(disk_path: str) -> str:
+    """Return the identity of what is at a disk path: NFC, with bytes that are not UTF-8 as `\\xe9`."""
+    return disk_path if disk_path.isascii() else normal_path(shown(disk_path))
+
+
+def second_path_of(disk_path: str) -> str:
+    """Return the identity of a file whose proper one another file has: all but ASCII escaped."""
+    return disk_path.encode("ascii", "backslashreplace").decode()
 
 
 def shown(disk_path: str) -> str:

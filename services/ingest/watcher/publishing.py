@@ -83,7 +83,7 @@ def _read(place: Place, steps: Iterable[Step]) -> list[Reading | None]:
 
 def _read_one(place: Place, step: Step) -> Reading | None:
     if isinstance(step, Removed):
-        return Unstable() if place.is_page(step.known.disk_path) else Missing()
+        return Unstable() if place.is_there(step.known) else Missing()
     if step.entry.problem is not None:
         return None
     return read_file(f"{place.root}/{step.entry.disk_path}", place.max_bytes)

@@ -6,6 +6,8 @@ no inodes. A log that was wiped and made anew gets every file again, under the i
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import structlog
 
 from services.ingest.watcher.files import Known
@@ -47,16 +49,19 @@ async def _rebuild(manifest: Manifest, log: FileLog, vault_id: str, now_s: float
     known = {row.path: row for row in manifest.below("")}
     manifest.unpublish()
     rows: list[Known] = []
-    count = 0
+    living: set[UUID] = set()
     async for stamp in log.stamps(vault_id):
+        if stamp.change != "removed":
+            living.add(stamp.page_id)
+        elif stamp.page_id in living:
+            continue  # the tombstone that a moved page left: it follows the page's new place in the log
         rows.append(_row(stamp, known.get(stamp.path), now_s))
-        count += 1
         if len(rows) >= _BATCH:
             manifest.apply(rows)
             rows = []
     manifest.apply(rows)
-    if count:
-        _log.info("manifest rebuilt from the log", vault=vault_id, files=count)
+    if living:
+        _log.info("manifest rebuilt from the log", vault=vault_id, files=len(living))
 
 
 def _row(stamp: FileStamp, known: Known | None, now_s: float) -> Known:

@@ -11,11 +11,10 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from services.ingest.watcher.files import Entry, shown
+from services.ingest.watcher.files import Entry, path_of, second_path_of, shown
 from services.ingest.watcher.selection import Selection
 
 _FOLDS_NAMES = sys.platform in ("darwin", "win32")
@@ -60,7 +59,7 @@ class FolderScanner:
         """Return what is at these disk paths, and below those that are folders; missing ones are left out."""
         found = Scan()
         for disk_path in disk_paths:
-            if disk_path and not self._selection.reaches(_nfc(disk_path)):
+            if disk_path and not self._selection.reaches(path_of(disk_path)):
                 found.skipped += 1
                 continue
             try:
@@ -70,7 +69,7 @@ class FolderScanner:
             except (FileNotFoundError, NotADirectoryError):
                 continue
             except OSError:
-                found.blind.append(_nfc(disk_path))
+                found.blind.append(path_of(disk_path))
                 continue
             self._look_at(disk_path, status, found)
         return found
@@ -81,11 +80,11 @@ class FolderScanner:
 
     def _look_at(self, disk_path: str, status: os.stat_result, found: Scan) -> None:
         if stat.S_ISDIR(status.st_mode):
-            if not disk_path or self._selection.enters(_nfc(disk_path)):
+            if not disk_path or self._selection.enters(path_of(disk_path)):
                 self._walk(disk_path, found)
             else:
                 found.skipped += 1
-        elif self._selection.takes_file(_nfc(disk_path)):
+        elif self._selection.takes_file(path_of(disk_path)):
             self._add(disk_path, status, found)
         else:
             found.skipped += 1
@@ -97,7 +96,7 @@ class FolderScanner:
             folder = folders.pop()
             for item in self._list(folder, found):
                 disk_path = f"{folder}/{item.name}" if folder else item.name
-                path = disk_path if disk_path.isascii() else _nfc(disk_path)
+                path = path_of(disk_path)
                 try:
                     if item.is_dir(follow_symlinks=False):
                         if enters(path):
@@ -120,7 +119,7 @@ class FolderScanner:
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError:
-            found.blind.append(_nfc(folder))
+            found.blind.append(path_of(folder))
             return []
 
     def _add(self, disk_path: str, status: os.stat_result, found: Scan) -> None:
@@ -137,7 +136,7 @@ class FolderScanner:
         rival = found.entries.get(entry.path)
         if rival is not None and rival.disk_path != entry.disk_path:
             entry, loser = sorted((rival, entry), key=lambda one: (one.disk_path != one.path, one.disk_path))
-            loser = loser._replace(path=_escaped(loser.disk_path), problem=_SAME_NAME)
+            loser = loser._replace(path=second_path_of(loser.disk_path), problem=_SAME_NAME)
             found.entries[loser.path] = loser
         found.entries[entry.path] = entry
 
@@ -152,19 +151,5 @@ class FolderScanner:
 
 
 def _entry(disk_path: str, status: os.stat_result) -> Entry:
-    path, problem = disk_path, None
-    if not disk_path.isascii():
-        path = _nfc(disk_path)
-        try:
-            path.encode()
-        except UnicodeEncodeError:
-            path, problem = _nfc(shown(disk_path)), _NOT_UTF8
-    return Entry(path, disk_path, status.st_size, status.st_mtime_ns, status.st_ino, problem)
-
-
-def _escaped(disk_path: str) -> str:
-    return disk_path.encode("ascii", "backslashreplace").decode()
-
-
-def _nfc(path: str) -> str:
-    return unicodedata.normalize("NFC", path)
+    problem = None if shown(disk_path) == disk_path else _NOT_UTF8
+    return Entry(path_of(disk_path), disk_path, status.st_size, status.st_mtime_ns, status.st_ino, problem)

@@ -22,12 +22,12 @@ _DOUBT_NS = 2_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which vault, where, how large its files may be, and how to ask whether a disk path is a page now."""
+    """Which vault, where, how large its files may be, and how to ask whether a published file is still there."""
 
     vault_id: str
     root: str
     max_bytes: int
-    is_page: Callable[[str], bool]
+    is_there: Callable[[Known], bool]
 
 
 def slices(steps: Iterable[Step]) -> Iterator[list[Step]]:

@@ -7,18 +7,18 @@ Unavailable and is never taken for one whose files were all removed.
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from services.ingest.watcher.changes import Difference, compare, perhaps_edited, renamed, to_hash
-from services.ingest.watcher.files import Entry, Known
+from services.ingest.watcher.files import Entry, Known, path_of, second_path_of
 from services.ingest.watcher.manifest import Manifest
 from services.ingest.watcher.reading import Content, read_file
 from services.ingest.watcher.scan import FolderScanner, Scan
 from services.ingest.watcher.selection import Selection
 from shared.errors import Unavailable
-from shared.ids import normal_path
 
 
 @dataclass(slots=True)
@@ -70,11 +70,12 @@ class Surveyor:
 
     def touched(self, disk_paths: Collection[str], removed_since_s: float) -> Survey:
         """Survey these disk paths, those that are files hashed, and all below those that are or were folders."""
-        paths = set(disk_paths).union(*(self._links.get(path, ()) for path in disk_paths))
+        paths = {spelling for path in disk_paths for spelling in _spellings(path)}
+        paths.update(*(self._links.get(path, ()) for path in disk_paths))
         rows = self._rows_at(paths)
         paths.update(row.disk_path for row in rows.values())
         scan = self._scanner.look(sorted(paths))
-        asked = {normal_path(path) for path in paths}
+        asked = set(map(path_of, paths))
         survey = self._survey(scan, rows.values(), removed_since_s, asked.__contains__)
         if survey.difference.gone:
             self.check_root()
@@ -87,14 +88,14 @@ class Surveyor:
         if empty:
             raise Unavailable(f"{self._root} is empty, but had pages: is it mounted? Nothing was removed")
 
-    def is_page(self, disk_path: str) -> bool:
-        """Say whether a page's file is at a disk path now; one that can't be looked at may be."""
-        scan = self._scanner.look((disk_path,))
-        return bool(scan.blind) or any(entry.disk_path == disk_path for entry in scan.entries.values())
+    def is_there(self, row: Known) -> bool:
+        """Say whether a file that was published is on the disk and a page; one that can't be looked at may be."""
+        scan = self._scanner.look((row.disk_path,))
+        return bool(scan.blind) or row.path in scan.entries
 
     def _rows_at(self, disk_paths: Iterable[str]) -> dict[str, Known]:
         rows: dict[str, Known] = {}
-        for path in {normal_path(disk_path) for disk_path in disk_paths}:
+        for path in {path for disk_path in disk_paths for path in (path_of(disk_path), second_path_of(disk_path))}:
             row = self._manifest.get(path)
             if row is not None and row.change != "removed":
                 rows[path] = row
@@ -122,6 +123,13 @@ class Surveyor:
                 if isinstance(reading, Content):
                     found[entry.path] = reading.content_hash
         return found
+
+
+def _spellings(disk_path: str) -> set[str]:
+    """Return the disk paths that have one identity: where one was, another may be now."""
+    if disk_path.isascii():
+        return {disk_path}
+    return {disk_path, *(unicodedata.normalize(form, disk_path) for form in ("NFC", "NFD"))}
 
 
 def folder_identity(root: str) -> tuple[int, int]:

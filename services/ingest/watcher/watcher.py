@@ -217,7 +217,7 @@ class Watcher:
     async def _publish(
         self, survey: Survey, surveyor: Surveyor, between: Callable[[], Awaitable[None]] = _nothing
     ) -> Outcome:
-        place = Place(self.settings.vault_id, self._root, self._max_bytes, surveyor.is_page)
+        place = Place(self.settings.vault_id, self._root, self._max_bytes, surveyor.is_there)
         steps = await plan_survey(place, survey, self._manifest, self._ports.file_log)
         outcome = await self._publisher.publish(place, steps, between)
         if outcome.again:

@@ -18,6 +18,7 @@ from typer.testing import CliRunner, Result
 from deploy.embedded.cli.app import build_app
 from deploy.embedded.cli.world import Pace, World
 from deploy.embedded.client import BusClient, Requester
+from deploy.embedded.known_vaults import remember_vaults
 from deploy.embedded.stack_types import OpenedStack, StackOptions, StackPart
 from shared.contracts.error import ErrorReply
 from shared.contracts.ingest import RejectedFile, SpaceStatus, StatusReply, SyncReply, WaitReply
@@ -94,7 +95,7 @@ class VaultsOnlyStack:
 class RecordingOpener:
     """Opens stacks whose vaults are the folders asked for, their names as ids, and remembers what was opened."""
 
-    failure: CitebusError | None = None
+    failure: Exception | None = None
     gives_up: CitebusError | None = None
     stack_type: type[VaultsOnlyStack] = VaultsOnlyStack
     opened: list[StackOptions] = field(default_factory=list[StackOptions])
@@ -106,8 +107,10 @@ class RecordingOpener:
             raise self.failure
         options.data_dir.mkdir(parents=True, exist_ok=True)
         self.opened.append(options)
+        vaults = {folder.name: folder for folder in options.vaults}
+        remember_vaults(options.data_dir, vaults)
         try:
-            yield self.stack_type({folder.name: folder for folder in options.vaults}, self.gives_up)
+            yield self.stack_type(vaults, self.gives_up)
         finally:
             self.closed += 1
 

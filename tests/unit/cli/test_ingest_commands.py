@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from deploy.embedded.cli.progress import shown_progress
 from deploy.embedded.cli.rebuild import empty_stores
 from deploy.embedded.known_vaults import remember_vaults
 from deploy.embedded.lock import hold
@@ -48,6 +51,25 @@ def test_ingest_lists_what_was_rejected_and_fails(ready: CommandLine, vault: Pat
     assert result.exit_code == 1
     assert "  bad.md: not text: it holds NUL bytes (the last good revision stays searchable)" in result.stdout
     assert "and 1 more" in result.stdout
+
+
+def test_a_file_that_a_worker_gave_up_is_not_passed_over(ready: CommandLine, vault: Path) -> None:
+    ready.bus.answers[SYNC] = sync_reply(files=5)
+    ready.bus.answers[STATUS] = status_reply(pages=3, rejected_count=1, rejected=(rejected_file(),))
+    result = ready.run("ingest", "--once", str(vault))
+    assert result.exit_code == 1
+    assert "1 files of vault notes are neither searchable nor rejected" in result.stderr
+
+
+def test_a_terminal_sees_bars_of_files_and_vectors() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    with shown_progress(console) as show:
+        show(status_reply(files_lag=4, chunks=0, embedded_chunks=0))
+        show(status_reply(embedded_chunks=5))
+    assert isinstance(console.file, io.StringIO)
+    drawn = console.file.getvalue()
+    assert "4/4" in drawn
+    assert "5/9" in drawn
 
 
 def test_ingest_gives_up_when_nothing_moves(ready: CommandLine, vault: Path) -> None:
@@ -136,7 +158,8 @@ def filled(ready: CommandLine, vault: Path) -> CommandLine:
     """A data folder with something in every store."""
     data = DataFolder.create(ready.data_dir)
     data.postgres.mkdir()
-    for store in (data.nats, data.postgres, data.vectors):
+    (data.root / "watcher").mkdir()
+    for store in (data.nats, data.postgres, data.vectors, data.root / "watcher"):
         (store / "old").write_text("old", encoding="utf-8")
     data.lock_file.touch()
     data.secrets()
@@ -157,7 +180,7 @@ def test_rebuild_empties_all_stores_keeps_passwords_and_ingests_again(filled: Co
 def test_rebuild_without_a_yes_deletes_nothing(filled: CommandLine, answer: str) -> None:
     result = filled.run("rebuild", input=answer)
     assert result.exit_code == 1
-    assert len(list(filled.data_dir.rglob("old"))) == 3
+    assert len(list(filled.data_dir.rglob("old"))) == 4
 
 
 def test_rebuild_goes_on_after_a_yes(filled: CommandLine) -> None:
@@ -168,7 +191,7 @@ def test_rebuild_refuses_while_a_stack_holds_the_folder(filled: CommandLine) -> 
     with hold(DataFolder(filled.data_dir)):
         result = filled.run("rebuild", "--yes")
     assert result.exit_code == 2
-    assert len(list(filled.data_dir.rglob("old"))) == 3
+    assert len(list(filled.data_dir.rglob("old"))) == 4
 
 
 def test_a_folder_that_is_not_ours_is_never_emptied(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from deploy.embedded.known_vaults import known_vaults, remember_vaults
 from deploy.embedded.processes import start_mark
 from deploy.embedded.state import DataFolder, RunningStack, RunningVault, write_running_stack
-from shared.errors import InvalidInput
+from shared.errors import InvalidInput, Unavailable
 from tests.unit.cli.fakes import CommandLine, citation, search_reply, status_reply, sync_reply
 
 
@@ -93,6 +93,25 @@ def test_a_stack_that_cannot_be_opened_is_one_sentence(line: CommandLine, vault:
     result = line.run("search", "tides", "--vault", str(vault))
     assert result.exit_code == 2
     assert result.stderr.splitlines()[-1] == "citebus: citebus is just starting on this folder"
+
+
+def test_an_error_out_of_a_task_group_is_one_sentence_too(line: CommandLine, vault: Path) -> None:
+    line.opener.failure = ExceptionGroup("tasks", [ExceptionGroup("inner", [Unavailable("Postgres did not start")])])
+    result = line.run("search", "tides", "--vault", str(vault))
+    assert (result.exit_code, result.stderr.splitlines()[-1]) == (1, "citebus: Postgres did not start")
+
+
+def test_an_error_of_the_system_is_one_sentence_too(line: CommandLine, vault: Path) -> None:
+    line.opener.failure = OSError(28, "No space left on device", "/data/nats")
+    result = line.run("search", "tides", "--vault", str(vault))
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == "citebus: [Errno 28] No space left on device: '/data/nats'"
+
+
+def test_a_defect_is_not_passed_off_as_an_error_of_the_user(line: CommandLine, vault: Path) -> None:
+    line.opener.failure = RuntimeError("a defect")
+    result = line.run("search", "tides", "--vault", str(vault))
+    assert "a defect" in repr(result.exception)
 
 
 def test_a_vault_that_moved_keeps_its_id_and_loses_its_old_folder(tmp_path: Path) -> None:

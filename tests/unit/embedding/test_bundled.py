@@ -138,6 +138,7 @@ async def test_the_weights_are_loaded_once_on_first_use():
 
     def load() -> SentenceEncoder:
         loads.append(1)
+        threading.Event().wait(0.05)  # long enough for a second thread to come in
         return load_once()
 
     embedder = BundledEmbedder(threads=2, load=load)

@@ -138,3 +138,15 @@ PRUNE_VECTORS = """
 DELETE FROM embeddings e WHERE made_at < now() - make_interval(days => $1)
   AND NOT EXISTS (SELECT FROM chunks c WHERE c.text_hash = e.text_hash)
 """
+
+LIVE_IDS = "SELECT chunk_id FROM chunks WHERE chunk_id > $1 ORDER BY chunk_id LIMIT $2"
+
+POINTS = """
+SELECT c.chunk_id, c.chunk_index AS index, c.text, c.content_hash, c.embed_text, c.text_hash, c.heading_path,
+       c.char_start, c.char_end, c.line_start, c.line_end, c.token_count,
+       p.page_id, p.vault_id, p.path, p.title, p.slug, p.stem, p.kind, p.language, p.page_type, p.front_matter,
+       p.sources, p.problems
+FROM chunks c JOIN pages p USING (page_id) WHERE c.chunk_id = ANY($1)
+"""
+
+UNMARK = "UPDATE chunks SET embedded_in = NULL WHERE chunk_id = ANY($1)"

@@ -1,0 +1,164 @@
+"""The stream FILES as the watcher writes it (port `FileLog`): one message per file, the newest.
+
+Every message carries its FileStamp in the header Citebus-File, so a manifest is rebuilt without contents. A removal is
+a tombstone that the server drops after its time to live [30 days].
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import AsyncIterator, Sequence
+from itertools import groupby
+
+import nats.errors
+import nats.js.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js import JetStreamContext, api
+
+from shared.bus import JETSTREAM_TIMEOUT_S, translated
+from shared.contracts.files import FileChanged, FileStamp
+from shared.errors import TooLarge, Unavailable
+from shared.ids import file_key
+from shared.topology import FILE_STAMP_HEADER, Topology
+
+TOMBSTONE_TTL_S = 30 * 86_400.0
+"""How long a removal stays in the log: a worker or a manifest that was away for longer is rebuilt anyway."""
+
+_BATCH = 1000
+"""Stamps per fetch."""
+
+_IDLE_S = 60.0
+"""The server drops a reader of stamps that was left behind after this."""
+
+_ROOM_BYTES = 64 * 1024
+"""Room in a message for all but the content: paths of 4,096 bytes, escaped, twice, and the header."""
+
+
+class NatsFileLog:
+    """Writes FILES; the client belongs to the caller."""
+
+    def __init__(self, client: Client, topology: Topology, *, tombstone_ttl_s: float = TOMBSTONE_TTL_S) -> None:
+        self._client = client
+        self._jetstream = client.jetstream(timeout=JETSTREAM_TIMEOUT_S)
+        self._topology = topology
+        self._tombstone_ttl_s = tombstone_ttl_s
+
+    @property
+    def max_content_bytes(self) -> int:
+        """Return what fits into one message as base64, by the limit that the server states."""
+        return max(0, (self._client.max_payload - _ROOM_BYTES) * 3 // 4)
+
+    async def publish(self, changes: Sequence[FileChanged], batch: int) -> int:
+        """Send changes and wait until all are stored; see the port."""
+        self._check_connected()
+        last = 0
+        # What is removed goes out after the answers for all ahead of it: a page that moved is never nowhere.
+        for _, run in groupby(changes, key=lambda change: change.change == "removed"):
+            with translated("publishing files"):
+                last = max(last, await self._publish_run(list(run), batch))
+        return last
+
+    async def stamps(self, vault_id: str) -> AsyncIterator[FileStamp]:
+        """Read all headers of a vault with a consumer that keeps no state; see the port."""
+        with translated("reading the stamps of files"):
+            reader = await self._jetstream.pull_subscribe(
+                self._topology.file(vault_id, "*"),
+                stream=self._topology.files,
+                config=api.ConsumerConfig(
+                    ack_policy=api.AckPolicy.NONE,
+                    headers_only=True,
+                    inactive_threshold=_IDLE_S,
+                    mem_storage=True,
+                ),
+            )
+            try:
+                while (await reader.consumer_info()).num_pending:
+                    for message in await _fetch(reader):
+                        stamp = _stamp(message)
+                        if stamp is not None:
+                            yield stamp
+            finally:
+                await reader.unsubscribe()
+
+    async def newest(self, vault_id: str, path: str) -> FileChanged | None:
+        """Read one file's message; see the port."""
+        subject = self._topology.file(vault_id, file_key(path))
+        with translated("reading a file's newest message"):
+            try:
+                message = await self._jetstream.get_last_msg(self._topology.files, subject, direct=True)
+            except nats.js.errors.NotFoundError:
+                return None
+        return FileChanged.model_validate_json(message.data) if message.data else None
+
+    async def identity(self) -> str:
+        """Return the stream's creation time, to the microsecond."""
+        self._check_connected()
+        with translated("asking for the stream of files"):
+            try:
+                info = await self._jetstream.stream_info(self._topology.files)
+            except nats.js.errors.NotFoundError as error:
+                name = self._topology.files
+                raise Unavailable(f"The stream {name} does not exist (yet): provisioning creates it.") from error
+        return info.created.isoformat() if info.created else ""
+
+    async def _publish_run(self, changes: Sequence[FileChanged], batch: int) -> int:
+        answers = [await self._send(change, batch) for change in changes]
+        try:
+            async with asyncio.timeout(JETSTREAM_TIMEOUT_S):
+                stored = await asyncio.gather(*answers)
+        finally:
+            for answer in answers:
+                answer.cancel()
+        return max(answer.seq for answer in stored)
+
+    async def _send(self, change: FileChanged, batch: int) -> asyncio.Future[api.PubAck]:
+        payload = change.to_json()
+        key = file_key(change.path)
+        headers = {
+            FILE_STAMP_HEADER: _header(change),
+            api.Header.MSG_ID.value: _message_id(change.vault_id, key, batch, payload),
+        }
+        try:
+            return await self._jetstream.publish_async(
+                self._topology.file(change.vault_id, key),
+                payload,
+                wait_stall=JETSTREAM_TIMEOUT_S,
+                stream=self._topology.files,
+                headers=headers,
+                msg_ttl=self._tombstone_ttl_s if change.change == "removed" else None,
+            )
+        except nats.errors.MaxPayloadError as error:
+            raise TooLarge(f"{change.path}: a message of {len(payload):,} bytes is more than NATS allows") from error
+
+    def _check_connected(self) -> None:
+        """Fail at once: what the client buffers while it reconnects could arrive after what is sent later."""
+        if not self._client.is_connected:
+            raise Unavailable("NATS is not connected; files are published once it is")
+
+
+def _header(change: FileChanged) -> str:
+    return json.dumps(change.model_dump(mode="json", include=set(FileStamp.model_fields), exclude_none=True))
+
+
+def _message_id(vault_id: str, key: str, batch: int, payload: bytes) -> str:
+    """Name one state of one file in one batch: a batch that is tried again is stored once, a later one anew.
+
+    Without the batch, a file that goes back to an earlier state within the window of duplicates would be swallowed.
+    """
+    digest = hashlib.sha256(payload).hexdigest()[:16]
+    return f"{vault_id}.{key}.{batch}.{digest}"
+
+
+def _stamp(message: Msg) -> FileStamp | None:
+    header = (message.headers or {}).get(FILE_STAMP_HEADER)
+    return None if header is None else FileStamp.model_validate_json(header)
+
+
+async def _fetch(reader: JetStreamContext.PullSubscription) -> list[Msg]:
+    try:
+        return await reader.fetch(_BATCH, timeout=1.0)
+    except nats.errors.TimeoutError:
+        return []  # what was pending has been replaced since; what replaced it is pending now
