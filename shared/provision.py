@@ -17,9 +17,9 @@ from nats.js import JetStreamContext, api
 
 from shared.bus import translated as bus_translated
 from shared.embedding.embedder import Space
-from shared.errors import InvalidInput, ServerTooOld, SpaceMismatch
+from shared.errors import InvalidInput, NotFound, ServerTooOld, SpaceMismatch
 from shared.postgres.migrations import migrate
-from shared.postgres.pool import connect
+from shared.postgres.pool import Pool, connect
 from shared.postgres.pool import translated as postgres_translated
 from shared.topology import CONSUMER_EMBEDDERS, CONSUMER_WORKERS, Topology
 from shared.vectors.store import VectorStore
@@ -37,6 +37,7 @@ ACK_WAIT_S = 10.0
 
 _DAY_S = 86_400.0
 _DUPLICATES_S = 120.0
+_LIVE_SPACE = "SELECT name FROM spaces WHERE live"
 _STREAM_EXISTS = 10058
 """JetStream's code for "stream name already in use with a different configuration"."""
 
@@ -127,6 +128,15 @@ async def provision_database(dsn: str, reader: ReaderRole | None = None) -> None
         await _ensure_reader(dsn, reader)
 
 
+async def check_space(pool: Pool, space: Space) -> None:
+    """Let a service start only in the live space. Raises SpaceMismatch, NotFound (nothing was provisioned yet)."""
+    with postgres_translated("reading the live space"):
+        live: str | None = await pool.fetchval(_LIVE_SPACE)
+    if live is None:
+        raise NotFound("No embedding space is live yet: run `python -m deploy.provision` first.")
+    _match(live, space)
+
+
 async def provision_space(dsn: str, space: Space, store: VectorStore) -> None:
     """Make `space` the live one when there is none yet, and its collection. Raises SpaceMismatch, Unavailable.
 
@@ -134,12 +144,8 @@ async def provision_space(dsn: str, space: Space, store: VectorStore) -> None:
     """
     async with connect(dsn) as connection:
         with postgres_translated("reading the live space"):
-            live: str | None = await connection.fetchval("SELECT name FROM spaces WHERE live")
-            if live is not None and live != space.name:
-                raise SpaceMismatch(
-                    f"The live embedding space is {live}, the settings name {space.name}. Set the embedder back "
-                    "(CITEBUS_EMBEDDING_*), or build everything anew with `citebus rebuild`."
-                )
+            live: str | None = await connection.fetchval(_LIVE_SPACE)
+            _match(live or space.name, space)
             await connection.execute(
                 "INSERT INTO spaces (name, model, dimension, chunker_version, live) VALUES ($1, $2, $3, $4, true) "
                 "ON CONFLICT (name) DO NOTHING",
@@ -149,6 +155,14 @@ async def provision_space(dsn: str, space: Space, store: VectorStore) -> None:
                 space.chunker_version,
             )
     await store.ensure_space(space)
+
+
+def _match(live: str, space: Space) -> None:
+    if live != space.name:
+        raise SpaceMismatch(
+            f"The live embedding space is {live}, the settings name {space.name}. Set the embedder back "
+            "(CITEBUS_EMBEDDING_*), or build everything anew with `citebus rebuild`."
+        )
 
 
 def _check_nats(client: Client) -> None:

@@ -31,12 +31,12 @@ Source = Callable[[AsyncExitStack, Path], Awaitable[str]]
 async def nats_from_environment(stack: AsyncExitStack, folder: Path) -> str:
     """Take the server that the environment names."""
     del stack, folder
-    return _named("CITEBUS_TEST_NATS_URL")
+    return await _named("CITEBUS_TEST_NATS_URL", default_port=4222)
 
 
 async def postgres_from_environment(stack: AsyncExitStack, folder: Path) -> str:
     """Take the server that the environment names, and leave no database of this run on it."""
-    dsn = _named("CITEBUS_TEST_POSTGRES_URL")
+    dsn = await _named("CITEBUS_TEST_POSTGRES_URL", default_port=5432)
     stack.push_async_callback(drop_databases, dsn, run_prefix(folder))
     return dsn
 
@@ -109,19 +109,24 @@ def _poll(loop: asyncio.AbstractEventLoop, controller: int, ended: asyncio.Event
         ended.set()
 
 
-def _named(variable: str) -> str:
+async def _named(variable: str, default_port: int) -> str:
+    """Return the address that the environment names; one where nobody answers is an error, not passed over."""
     url = os.environ.get(variable, "")
-    if not urlsplit(url).hostname:
+    parts = urlsplit(url)
+    if not parts.hostname:
         raise NotFound(f"{variable} is not set")
+    try:
+        _, writer = await asyncio.open_connection(parts.hostname, parts.port or default_port)
+    except OSError as error:
+        raise SystemExit(f"{variable} names a server that does not answer: {error}") from error
+    writer.close()
     return url
 
 
 def main(folder: Path) -> None:
     """Serve until the run ends, then leave nothing behind."""
-    try:
-        asyncio.run(serve(folder))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    asyncio.run(serve(folder))
+    shutil.rmtree(folder, ignore_errors=True)  # whoever controlled the run may have died before it could
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def run_folder() -> Path:
 def endpoints_of(folder: Path) -> Endpoints:
     """Return the servers of a run, started if this is the first call in any of its processes."""
     with locked(folder / "host.lock"):
-        if not (folder / "host.pid").exists():
+        if not (folder / "endpoints.json").exists():
             _start_host(folder)
     return Endpoints.model_validate_json((folder / "endpoints.json").read_bytes())
 

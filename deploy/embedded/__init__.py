@@ -1,0 +1,1 @@
+"""The whole of citebus on one machine, and the `citebus` command."""

@@ -23,6 +23,7 @@ from deploy.embedded.processes import start_mark
 from deploy.embedded.stack_types import StackOptions, StackPart
 from deploy.embedded.state import DataFolder, RunningStack, RunningVault, forget_running_stack, write_running_stack
 from deploy.embedded.supervised import Supervised
+from deploy.provision import READER_ROLE
 from services.ingest.app import Resources, running_embedders, running_watcher, running_workers
 from services.ingest.settings import IngestSettings
 from services.ingest.text.chunking import CHUNKER_VERSION
@@ -39,9 +40,6 @@ from shared.provision import ReaderRole, provision_bus, provision_database, prov
 from shared.topology import Topology
 from shared.vectors.edge import QdrantEdgeStore
 from shared.version import VERSION
-
-READER_ROLE = "citebus_reader"
-"""Postgres role of the retrieval service: it can't write."""
 
 _START_TIMEOUT_S = 30.0
 """What connecting to the servers just started may take."""

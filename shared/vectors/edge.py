@@ -65,8 +65,9 @@ class QdrantEdgeStore:
             self._check_disk()
             folder.remove_leftovers(None)
             shard = EdgeShard.create(folder.generation(), space.dimension)
-            folder.switch(Current(shard.path.name, space.dimension))
-            self._spaces[space.name] = EdgeSpace(folder, shard, 0, self._options.compact_above)
+            current = Current(shard.path.name, space.dimension)
+            folder.switch(current)
+            self._spaces[space.name] = EdgeSpace(folder, shard, current, self._options.compact_above)
         dimension = self._space(space.name).dimension
         if dimension != space.dimension:
             raise SpaceMismatch(
@@ -149,7 +150,7 @@ class QdrantEdgeStore:
             shard = EdgeShard.load(folder.generation(current.generation), current.dimension)
         except CitebusError as error:
             raise folder.damaged(error) from error
-        return EdgeSpace(folder, shard, current.indexed, self._options.compact_above)
+        return EdgeSpace(folder, shard, current, self._options.compact_above)
 
     def _writable(self, name: str) -> EdgeSpace:
         self._check_disk()

@@ -31,8 +31,10 @@ class Current:
 
     generation: str
     dimension: int
+    points: int = 0
+    """Points in it when it was made."""
     indexed: int = 0
-    """Vectors, dense and sparse, in its graph and index when it was made."""
+    """Vectors in its graph and its sparse index when it was made."""
     format: int = 1
 
 
@@ -49,7 +51,7 @@ class SpaceFolder:
         """Return which shard is current, None when there is none. Raises InvalidInput when CURRENT is damaged."""
         try:
             said = json.loads(self._pointer.read_text())
-            return Current(str(said["generation"]), int(said["dimension"]), int(said["indexed"]))
+            return Current(str(said["generation"]), int(said["dimension"]), int(said["points"]), int(said["indexed"]))
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError) as error:

@@ -159,14 +159,15 @@ class EdgeShard:
         with _ENGINE_ERRORS:
             return self._shard.count(engine.CountRequest(exact=True, filter=_filter(where)))
 
-    def indexed_vectors(self) -> int:
-        """Return the vectors in graphs and in sparse indexes, deleted ones included.
+    def sizes(self) -> tuple[int, int]:
+        """Return how many points there are, and how many vectors in graphs and sparse indexes, deleted ones included.
 
-        The segment that takes writes has no graph, but its words are always indexed: what comes on top of the number
-        after a compaction is the number of points written since.
+        The segment that takes writes has no graph, but its words are always indexed: what comes on top of the second
+        number after a compaction is the number of points written since.
         """
         with _ENGINE_ERRORS:
-            return self._shard.info().indexed_vectors_count
+            info = self._shard.info()
+        return info.points_count, info.indexed_vectors_count
 
     def dense_vectors(self) -> int:
         """Return how many points have a dense vector."""

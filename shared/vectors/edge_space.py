@@ -38,6 +38,10 @@ _FLUSH_ABOVE = 10_000
 _CATCH_UPS = 3
 """Rounds of copying what was written meanwhile before writes have to wait for the last one."""
 
+_LINGER_S = 45.0
+"""How long a shard that was replaced stays open: until the system has written out what it had in memory. Closing it
+then takes milliseconds; at once it would write all that itself, and stop the process for a second."""
+
 T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
@@ -46,17 +50,17 @@ log = structlog.get_logger(__name__)
 class EdgeSpace:
     """Reads need no lock: each is one call. Writes take turns, and wait while the shard is copied or swapped."""
 
-    def __init__(self, folder: SpaceFolder, shard: EdgeShard, indexed: int, compact_above: int) -> None:
-        """`indexed` is what CURRENT says about the shard."""
+    def __init__(self, folder: SpaceFolder, shard: EdgeShard, current: Current, compact_above: int) -> None:
         self._folder = folder
         self._shard = shard
-        self._indexed = indexed
+        self._current = current
         self._compact_above = compact_above
         self._turn = asyncio.Lock()
         self._busy = False
         self._unflushed = 0
         self._unchecked = _CHECK_EVERY  # look at once: the last process may have left much
         self._compacting: asyncio.Task[None] | None = None
+        self._retiring: asyncio.Task[None] | None = None
         self._written: set[UUID] | None = None
 
     @property
@@ -110,9 +114,10 @@ class EdgeSpace:
 
     async def aclose(self) -> None:
         """Give up a compaction that is under way, flush and release the shard."""
-        if self._compacting is not None:
-            self._compacting.cancel()
-            await asyncio.wait([self._compacting])
+        for task in (self._compacting, self._retiring):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait([task])
         async with self._turn:
             self._shard.close()
 
@@ -129,18 +134,23 @@ class EdgeSpace:
         self._look()
 
     def _look(self) -> None:
-        """Start a compaction when searches compare with too many vectors one by one.
+        """Start a compaction when there is enough to gain from it.
 
-        A fifth of what is indexed may be outside, so that a space that grows is not indexed again and again.
+        That is when searches compare with too many vectors one by one, or when too many of the points in the graph
+        are dead: they take space, and a graph with holes is searched badly. Both limits grow with the space, so that
+        one that grows is not indexed again and again.
         """
         if self._unchecked < _CHECK_EVERY or self._compacting is not None:
             return
         self._unchecked = 0
-        outside = self._shard.indexed_vectors() - self._indexed
-        if (
-            outside > max(self._compact_above, self._indexed // 10)
+        points, indexed = self._shard.sizes()
+        outside = indexed - self._current.indexed
+        dead = self._current.points + outside - points
+        too_slow = (
+            outside > max(self._compact_above, self._current.points // 5)
             and self._shard.dense_vectors() > self._compact_above
-        ):
+        )
+        if too_slow or dead > max(self._compact_above, self._current.points) // 4:
             self._compacting = asyncio.create_task(self._compact(), name=f"compact {self._folder.path.name}")
 
     async def _compact(self) -> None:
@@ -160,23 +170,22 @@ class EdgeSpace:
             self._compacting = None
 
     async def _discard(self, old: EdgeShard, copy: Path) -> None:
-        """Remove the shard that is not current; the files go first, so that closing has little left to write."""
+        """Remove the shard that is not current."""
         unused = copy if self._shard is old else old.path
         await asyncio.to_thread(shutil.rmtree, unused, ignore_errors=True)
         if self._shard is not old:
-            with contextlib.suppress(CitebusError):
-                old.close()
+            self._retiring = asyncio.create_task(_retire(old), name=f"retire {old.path.name}")
 
     async def _swap(self, copy: Path) -> None:
         fresh = EdgeShard.load(copy, self.dimension)
-        indexed = fresh.indexed_vectors()
+        current = Current(copy.name, self.dimension, *fresh.sizes())
         try:
             for _ in range(_CATCH_UPS):
                 await self._catch_up(fresh)
             async with self._turn:
                 await self._catch_up(fresh)
-                self._folder.switch(Current(copy.name, self.dimension, indexed))
-                self._shard, self._indexed = fresh, indexed
+                self._folder.switch(current)
+                self._shard, self._current = fresh, current
         finally:
             if self._shard is not fresh:
                 fresh.close()
@@ -186,6 +195,14 @@ class EdgeSpace:
         for batch in _batches(list(ids)):
             fresh.copy_points(self._shard, batch)
             await asyncio.sleep(0)
+
+
+async def _retire(shard: EdgeShard) -> None:
+    try:
+        await asyncio.sleep(_LINGER_S)
+    finally:
+        with contextlib.suppress(CitebusError):  # its files are gone, so there is nothing to lose
+            shard.close()
 
 
 def _batches(items: Iterable[T]) -> Iterator[list[T]]:

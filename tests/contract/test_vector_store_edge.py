@@ -23,6 +23,12 @@ SPACE = Space("crash", DIMENSION, 1)
 
 
 @pytest.fixture
+def blocked_folder(folder: Path) -> Path:
+    folder.write_text("a file stands in the way")
+    return folder
+
+
+@pytest.fixture
 def folder() -> Iterator[Path]:
     with fast_folder() as made:
         yield made / "vectors"
@@ -61,11 +67,9 @@ async def test_only_one_process_has_it_open_and_the_other_is_told(folder: Path) 
         pass
 
 
-async def test_a_folder_that_cannot_be_made_is_unavailable(folder: Path) -> None:
-    folder.parent.mkdir(exist_ok=True)
-    folder.write_text("a file")
+async def test_a_folder_that_cannot_be_made_is_unavailable(blocked_folder: Path) -> None:
     with pytest.raises(Unavailable, match="can't be written"):
-        await QdrantEdgeStore.open(folder)
+        await QdrantEdgeStore.open(blocked_folder)
 
 
 async def test_a_closed_store_is_unavailable(folder: Path) -> None:
@@ -164,7 +168,7 @@ async def test_changes_are_flushed_regularly(folder: Path) -> None:
         before = state.stat().st_mtime_ns
         async with asyncio.timeout(20):
             while state.stat().st_mtime_ns == before:
-                await asyncio.sleep(0.01)
+                await asyncio.sleep(0.01)  # noqa: ASYNC110 - another part of the store writes the file
 
 
 WRITER = """

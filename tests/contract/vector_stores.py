@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -54,7 +54,7 @@ if SERVER_URL:
 
 
 @contextmanager
-def fast_folder() -> Iterator[Path]:
+def fast_folder() -> Generator[Path]:
     """Yield an empty folder in memory where the system has one: a shard is made with dozens of writes to the disk."""
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(prefix="citebus-", dir=memory if memory.is_dir() else None) as folder:

@@ -195,7 +195,7 @@ async def test_a_search_changes_nothing_in_the_database(writer: Pool, reader: Po
     before = await _everything(writer)
     reply = await (await _service(reader)).search("garden", SearchRequest(query="roses", profile="sparse", k=1))
 
-    assert [citation.ref.title for citation in reply.citations] == ["rose", "pond"]
+    assert [citation.ref.title for citation in reply.citations] == ["rose", "pond", "The oak"]
     assert await _everything(writer) == before
     with pytest.raises(asyncpg.ReadOnlySQLTransactionError):
         await reader.execute("UPDATE vaults SET data_version = 2")

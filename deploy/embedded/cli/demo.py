@@ -23,9 +23,9 @@ from shared.contracts.search import SearchReply, SearchRequest
 
 SAMPLE_VAULT = Path(__file__).parents[1] / "sample_vault"
 
-QUESTION = "Why was the algal bloom of 2024 noticed so late?"
+QUESTION = "Up to what wind may a glider be launched?"
 
-_CONTEXT_WINDOW = 6_000  # a fifth of it is the budget: a few passages, that fit on a screen
+_CONTEXT_WINDOW = 12_000  # a fifth of it is the budget: a few passages, of which the best are shown
 
 DataDir = Annotated[
     Path | None,
@@ -48,7 +48,7 @@ def demo(
     \b
     Examples:
       citebus demo
-      citebus demo "Up to what wind may a glider be launched?"
+      citebus demo "Why was the bloom of 2024 noticed so late?"
       citebus demo --data-dir ./demo      # keep it, to look around
 
     Exit codes: 0 found, 1 nothing was found or it did not work.

@@ -14,6 +14,7 @@ class Hit:
     """One citation with its text."""
 
     vault_id: str
+    query: str
     citation: Citation
     text: str
 
@@ -32,7 +33,7 @@ def hits_of(vault_id: str, reply: SearchReply) -> Iterable[Hit]:
     """Yield a reply's hits in its order."""
     texts = split_context(reply.text, len(reply.citations))
     for citation in reply.citations:
-        yield Hit(vault_id, citation, texts.get(citation.n, ""))
+        yield Hit(vault_id, reply.query, citation, texts.get(citation.n, ""))
 
 
 def split_context(text: str, count: int) -> dict[int, str]:

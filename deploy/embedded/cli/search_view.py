@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from deploy.embedded.cli.excerpt import excerpt
 from deploy.embedded.cli.hits import Hit, place
 from deploy.embedded.cli.screen import printable, text_width, wrapped
 from shared.contracts.search import SearchReply
 
 SHOWN_LINES = 12
-"""Lines of a passage that are shown unless all are asked for: eight hits fit on two screens."""
+"""Lines of a passage that are shown unless all are asked for, those nearest to the question: eight hits on two screens."""
 
 _INDENT = "    "
 
@@ -23,7 +24,7 @@ def show_hits(console: Console, hits: Sequence[Hit], *, name_vault: bool, full: 
     for rank, hit in enumerate(hits, start=1):
         console.print(_title(rank, hit, name_vault), soft_wrap=True)
         console.print(Text(_INDENT + _about(hit), style="dim"), soft_wrap=True)
-        for line in _passage(hit.text, text_width(console) - len(_INDENT), full):
+        for line in _passage(hit, text_width(console) - len(_INDENT), full):
             console.print(_INDENT + line if line else "", soft_wrap=True)
         console.print()
 
@@ -63,11 +64,13 @@ def _about(hit: Hit) -> str:
     return printable(" · ".join(part for part in parts if part))
 
 
-def _passage(text: str, width: int, full: bool) -> list[str]:
-    lines = wrapped(text, width)
+def _passage(hit: Hit, width: int, full: bool) -> list[str]:
+    lines = wrapped(hit.text, width)
     if full or len(lines) <= SHOWN_LINES + 1:
         return lines
-    return [*lines[:SHOWN_LINES], f"… {len(lines) - SHOWN_LINES} more lines (--full shows them)"]
+    shown = excerpt(lines, hit.query, SHOWN_LINES)
+    above = ["…"] if shown.start else []
+    return [*above, *(lines[index] for index in shown), f"… {len(lines) - SHOWN_LINES} more lines (--full shows them)"]
 
 
 def _counts(reply: SearchReply) -> str:

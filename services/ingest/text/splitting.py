@@ -74,13 +74,14 @@ class Splitter:
         return self._with_tail_joined(spans, fresh)
 
     def _verdict(self, section: Section, span: Span, fresh: int, piece: tuple[int, int, int]) -> str:
-        """Say what to do with the next piece. The span is empty but for its overlap when it ends at `fresh`."""
+        """Say what to do with the next piece. The span is empty but for its overlap when only blanks follow `fresh`.
+
+        Blanks are always added, since a chunk is trimmed in the end and must not be blanks behind an overlap.
+        """
         (start, end), settings = span, self._settings
-        if self._is_blank(piece[0], piece[1]):
-            return "add"  # a chunk is trimmed in the end, and must not be blanks behind an overlap
         has, would_have = self.ruler.tokens(start, end), self.ruler.tokens(start, piece[1])
-        is_empty = end == fresh
-        if would_have <= settings.target_tokens:
+        is_empty = self._is_blank(fresh, end)
+        if would_have <= settings.target_tokens or self._is_blank(piece[0], piece[1]):
             return "add"
         if has >= settings.min_tokens and not is_empty:
             return "close"

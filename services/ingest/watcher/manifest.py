@@ -3,13 +3,15 @@
 Written after the log acknowledged, in one transaction per batch, so after a crash the manifest is at most behind:
 then files are published again, which nobody notices but the log. It can always be rebuilt from the log, so a
 damaged file is thrown away; without fsync per transaction (WAL, synchronous=NORMAL) a power cut costs at most that.
-Blocking; calls come from one task or one thread at a time. Reads nothing but its own file.
+Blocking. Threads take turns: a survey that was cancelled goes on in its thread until it notices, even while the file is
+closed, and then gets Unavailable. Reads nothing but its own file.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Generator, Iterable, Iterator
+import threading
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID
@@ -45,6 +47,7 @@ class Manifest:
     def __init__(self, file: Path) -> None:
         """Open the file, or make it anew when it is missing, damaged or of another version."""
         self._file = file
+        self._turn = threading.RLock()
         self.damaged = False
         """True once SQLite found the file damaged: `clear` it and rebuild it from the log."""
         self._connection = self._open()
@@ -57,14 +60,16 @@ class Manifest:
 
     def close(self) -> None:
         """Release the file."""
-        self._connection.close()
+        with self._turn:
+            self._connection.close()
 
     def clear(self) -> None:
         """Forget everything, by a new file: the old one may be damaged."""
-        self._connection.close()
-        self._remove()
-        self._connection = self._open()
-        self.damaged = False
+        with self._turn:
+            self._connection.close()
+            self._remove()
+            self._connection = self._open()
+            self.damaged = False
 
     def fact(self, name: str) -> str | None:
         """Return a remembered fact, such as the identity of the log."""
@@ -74,10 +79,10 @@ class Manifest:
 
     def get(self, path: str) -> Known | None:
         """Return the row of one file, removed ones too."""
-        return next(self._rows("WHERE path = ?", path), None)
+        return next(iter(self._rows("WHERE path = ?", path)), None)
 
-    def below(self, folder: str) -> Iterator[Known]:
-        """Yield the files below a folder, in the order of their paths; empty: the whole vault.
+    def below(self, folder: str) -> list[Known]:
+        """Return the files below a folder, in the order of their paths; empty: the whole vault.
 
         Without removed ones, unless the log that had their tombstone is gone.
         """
@@ -88,7 +93,7 @@ class Manifest:
 
     def removed_since(self, at_s: float) -> list[Known]:
         """Return the files removed at or after a time."""
-        return list(self._rows("WHERE change = 'removed' AND at_s >= ?", at_s))
+        return self._rows("WHERE change = 'removed' AND at_s >= ?", at_s)
 
     def holders(self, page_id: UUID) -> list[str]:
         """Return the paths whose rows bear a page's id."""
@@ -123,10 +128,9 @@ class Manifest:
         with self._errors(), self._connection as transaction:
             transaction.execute("DELETE FROM files WHERE change = 'removed' AND at_s < ?", (before_s,))
 
-    def _rows(self, where: str, *values: object) -> Iterator[Known]:
+    def _rows(self, where: str, *values: object) -> list[Known]:
         with self._errors():
-            for row in self._connection.execute(f"SELECT {_COLUMNS} FROM files {where}", values):
-                yield _from_row(row)
+            return [_from_row(row) for row in self._connection.execute(f"SELECT {_COLUMNS} FROM files {where}", values)]
 
     def _open(self) -> sqlite3.Connection:
         with self._errors():
@@ -141,9 +145,10 @@ class Manifest:
 
     @contextmanager
     def _errors(self) -> Generator[None]:
-        """Wrap what SQLite and the file system say."""
+        """Wait for the turn, and wrap what SQLite and the file system say."""
         try:
-            yield
+            with self._turn:
+                yield
         except (sqlite3.Error, OSError) as error:
             self.damaged = isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
             advice = "free disk space or check the state folder"

@@ -1,6 +1,6 @@
 """Compares the folder with the manifest, whole or at the paths that were touched. Blocking, meant for a thread.
 
-Guarantees: a vault that is not there (missing, not mounted, swapped for another folder, suddenly empty) raises
+Guarantees: a vault that is not there (missing, not mounted, swapped for another folder, empty at first sight) raises
 Unavailable and is never taken for one whose files were all removed.
 """
 
@@ -50,6 +50,7 @@ class Surveyor:
         self._manifest = manifest
         self._max_bytes = max_bytes
         self._links: dict[str, set[str]] = {}
+        self._had_pages = False
 
     def check_root(self) -> None:
         """Raise Unavailable when the vault's folder is not the one that it was."""
@@ -63,8 +64,9 @@ class Surveyor:
         self.check_root()
         if "" in scan.blind:
             raise Unavailable(f"{self._root} can't be listed; give the watcher permission to read it")
-        if not scan.entries and self._manifest.count():
+        if not scan.entries and not self._had_pages and self._manifest.count():
             self._check_not_empty()
+        self._had_pages |= bool(scan.entries)
         self._links.clear()
         return self._survey(scan, self._manifest.below(""), removed_since_s, lambda _: doubt)
 
@@ -79,14 +81,15 @@ class Surveyor:
         survey = self._survey(scan, rows.values(), removed_since_s, asked.__contains__)
         if survey.difference.gone:
             self.check_root()
-            self._check_not_empty()
         return survey
 
     def _check_not_empty(self) -> None:
+        """Raise Unavailable for a folder without any content. One that had some, and is the same, may lose all of it."""
         with _reachable(self._root), os.scandir(self._root) as items:
             empty = next(items, None) is None
         if empty:
-            raise Unavailable(f"{self._root} is empty, but had pages: is it mounted? Nothing was removed")
+            advice = "if it is meant to be empty, put a .citebus.toml into it"
+            raise Unavailable(f"{self._root} is empty, but had pages: is it mounted? Nothing was removed; {advice}")
 
     def is_there(self, row: Known) -> bool:
         """Say whether a file that was published is on the disk and a page; one that can't be looked at may be."""

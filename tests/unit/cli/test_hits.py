@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from deploy.embedded.cli.excerpt import excerpt
 from deploy.embedded.cli.filters import parse_filters
 from deploy.embedded.cli.hits import merged, place, split_context
 from deploy.embedded.cli.screen import printable, wrapped
@@ -74,6 +75,24 @@ def test_a_value_may_hold_an_equals_sign() -> None:
 def test_a_filter_without_field_or_value_is_refused(option: str) -> None:
     with pytest.raises(InvalidInput, match="field=value"):
         parse_filters([option])
+
+
+def test_the_lines_that_are_shown_are_those_with_the_questions_words() -> None:
+    lines = ["words of no use"] * 10 + ["Launch of a glider: 12 m/s"] + ["more words"] * 10
+    shown = excerpt(lines, "Up to what wind may gliders be launched?", 4)
+    assert 10 in shown
+    assert len(shown) == 4
+
+
+@given(st.lists(LINE, max_size=30), LINE, st.integers(1, 12))
+def test_an_excerpt_is_as_long_as_asked_or_the_whole(lines: list[str], query: str, count: int) -> None:
+    shown = excerpt(lines, query, count)
+    assert len(shown) == min(count, len(lines))
+    assert [lines[index] for index in shown] == lines[shown.start : shown.stop]
+
+
+def test_without_a_common_word_the_beginning_is_shown() -> None:
+    assert excerpt(["a", "b", "c", "d"], "zebra", 2) == range(2)
 
 
 @given(st.text(), st.integers(20, 120))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,9 +24,9 @@ def spans_of_page(spans: list[tuple[int, int]]) -> list[LiveChunk]:
 
 
 @given(SPANS, st.randoms())
-def test_joined_chunks_say_each_character_of_the_page_once_and_in_its_order(
-    spans: list[tuple[int, int]], random
-) -> None:  # type: ignore[no-untyped-def]
+def test_joined_chunks_say_each_character_of_the_page_once_in_its_order(
+    spans: list[tuple[int, int]], random: Random
+) -> None:
     covered = sorted({position for start, length in spans for position in range(start, start + length)})
     chunks = spans_of_page(spans)
     random.shuffle(chunks)

@@ -32,29 +32,21 @@ class Block:
 _WORDS = st.sampled_from(
     ["alpha", "Übung", "naïve", "x", "stream", "[[Page]]", "`code`", "consumer", "検索", "don't", "3.5", "word"]
 )
-_SENTENCE = st.builds(
-    lambda words, end: " ".join(words) + end,
-    st.lists(_WORDS, min_size=1, max_size=12),
-    st.sampled_from([".", "!", "", "。"]),
+_SENTENCE = st.tuples(st.lists(_WORDS, min_size=1, max_size=12), st.sampled_from([".", "!", "", "。"])).map(
+    lambda parts: " ".join(parts[0]) + parts[1]
 )
-_PARAGRAPH = st.builds(
-    lambda sentences, glue: Block(glue.join(sentences)),
-    st.lists(_SENTENCE, min_size=1, max_size=12),
-    st.sampled_from([" ", "\n"]),
+_PARAGRAPH = st.tuples(st.lists(_SENTENCE, min_size=1, max_size=12), st.sampled_from([" ", "\n"])).map(
+    lambda parts: Block(parts[1].join(parts[0]))
 )
-_FENCE = st.builds(
-    lambda lines, info: Block(f"```{info}\n" + "".join(f"{line}\n" for line in lines) + "```", is_solid=True),
-    st.lists(st.sampled_from(["# no heading", "", "x = 1", "| a | b |", "long " * 30]), max_size=12),
-    st.sampled_from(["", "python"]),
+_CODE = st.lists(st.sampled_from(["# no heading", "", "x = 1", "| a | b |", "long " * 30]), max_size=12)
+_FENCE = st.tuples(_CODE, st.sampled_from(["", "python"])).map(
+    lambda parts: Block(f"```{parts[1]}\n" + "".join(f"{line}\n" for line in parts[0]) + "```", is_solid=True)
 )
-_TABLE = st.builds(
-    lambda rows: Block("| a | b |\n|---|---|\n" + "\n".join(f"| {row} | y |" for row in rows), is_solid=True),
-    st.lists(st.sampled_from(["cell", "a longer cell", "c " * 50]), min_size=1, max_size=12),
+_TABLE = st.lists(st.sampled_from(["cell", "a longer cell", "c " * 50]), min_size=1, max_size=12).map(
+    lambda rows: Block("| a | b |\n|---|---|\n" + "\n".join(f"| {row} | y |" for row in rows), is_solid=True)
 )
-_LIST = st.builds(
-    lambda items: Block("\n".join(f"- {item}" for item in items)), st.lists(_SENTENCE, min_size=1, max_size=10)
-)
-_RUN = st.builds(lambda length: Block("y" * length), st.integers(1, 900))
+_LIST = st.lists(_SENTENCE, min_size=1, max_size=10).map(lambda items: Block("\n".join(f"- {item}" for item in items)))
+_RUN = st.integers(1, 900).map(lambda length: Block("y" * length))
 BLOCKS = st.one_of(_PARAGRAPH, _FENCE, _TABLE, _LIST, _RUN)
 
 
@@ -64,8 +56,8 @@ class PageSection:
     blocks: tuple[Block, ...]
 
 
-SECTIONS = st.builds(
-    lambda level, blocks: PageSection(level, tuple(blocks)), st.integers(1, 3), st.lists(BLOCKS, max_size=5)
+SECTIONS = st.tuples(st.integers(1, 3), st.lists(BLOCKS, max_size=5)).map(
+    lambda parts: PageSection(parts[0], tuple(parts[1]))
 )
 PAGES = st.lists(SECTIONS, min_size=1, max_size=8)
 LINE_ENDS = st.sampled_from(["\n", "\r\n", "\r"])

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import pytest
 
 from services.ingest.page import Chunk
@@ -64,7 +66,7 @@ def test_a_long_section_is_split_at_paragraphs_and_overlaps_by_whole_sentences()
     paragraphs = [f"{sentence(30, f'w{n}')} {sentence(4, f'tail{n}')}" for n in range(6)]
     found = chunks("# Title\n\n" + "\n\n".join(paragraphs))
     assert len(found) > 2
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in pairwise(found):
         overlap = before.char_end - after.char_start
         shared = after.text[:overlap]
         assert before.text.endswith(shared.strip())
@@ -75,7 +77,7 @@ def test_a_long_section_is_split_at_paragraphs_and_overlaps_by_whole_sentences()
 
 def test_chunks_of_different_sections_do_not_overlap() -> None:
     found = chunks("".join(f"# H{n}\n\n{' '.join([sentence(10)] * 5)}\n\n" for n in range(4)))
-    assert all(a.char_end <= b.char_start for a, b in zip(found, found[1:], strict=False))
+    assert all(a.char_end <= b.char_start for a, b in pairwise(found))
 
 
 @pytest.mark.parametrize(

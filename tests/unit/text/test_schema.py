@@ -38,7 +38,7 @@ def test_a_value_that_is_not_allowed_is_named(wrong: dict[str, object], reason: 
 
 
 def test_all_faults_are_told_at_once() -> None:
-    with pytest.raises(InvalidInput, match="last_verified is missing.*type has"):
+    with pytest.raises(InvalidInput, match=r"last_verified is missing.*type has"):
         check_schema("wiki/x.md", {"type": "person"}, RULES)
 
 

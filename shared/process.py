@@ -1,0 +1,39 @@
+"""A service as a process: one event loop, ended in order by SIGINT or SIGTERM; one sentence when it gives up."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+from shared.errors import CitebusError
+
+try:
+    from uvloop import new_event_loop
+except ImportError:  # not on Windows
+    from asyncio import new_event_loop
+
+
+def run_until_signal(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> None:
+    """Run `work` and set its event at the first signal; exit with 1 and the reason when citebus gives up."""
+    try:
+        with asyncio.Runner(loop_factory=new_event_loop) as runner:
+            runner.run(_stoppable(work))
+    except* CitebusError as group:
+        sys.exit(f"citebus: {_first(group)}")
+
+
+async def _stoppable(work: Callable[[asyncio.Event], Awaitable[None]]) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    await work(stop)
+
+
+def _first(group: BaseException) -> BaseException:
+    while isinstance(group, BaseExceptionGroup):
+        group = group.exceptions[0]
+    return group
