@@ -86,6 +86,7 @@ async def running_workers(resources: Resources, settings: IngestSettings) -> Asy
 
     async def follow_settings() -> None:
         async for changed in catalogue.changes():
+            await ledger.ensure_vault(changed)
             await reworking.rework(changed)
 
     async def reconcile() -> None:

@@ -25,7 +25,8 @@ from pathlib import Path
 
 from shared.errors import Unavailable
 
-_NICENESS = 10
+_NICENESS = 5
+"""A third of the share of a process that serves: behind it, but not starved by a bulk load."""
 _PR_SET_PDEATHSIG = 1
 _EXIT_S = 5.0
 """Time for a killed child to be gone; longer means an uninterruptible disk."""

@@ -167,8 +167,8 @@ async def test_changes_are_flushed_regularly(folder: Path) -> None:
         [state] = (folder / SPACE.name).glob("*/segments/*/segment.json")  # written by a flush only
         before = state.stat().st_mtime_ns
         async with asyncio.timeout(20):
-            while state.stat().st_mtime_ns == before:
-                await asyncio.sleep(0.01)  # noqa: ASYNC110 - another part of the store writes the file
+            while state.stat().st_mtime_ns == before:  # noqa: ASYNC110 - the store writes the file on its own
+                await asyncio.sleep(0.01)
 
 
 WRITER = """

@@ -10,7 +10,6 @@ from shared.errors import TooLarge, Unavailable
 from shared.ids import file_key
 
 
-
 class InMemoryFileLog:
     """Keeps the newest message of each file, and the history of all of them.
 

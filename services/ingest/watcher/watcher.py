@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -100,6 +100,10 @@ class Watcher:
         async with asyncio.TaskGroup() as group:
             group.create_task(watch.run())
             group.create_task(self._work(watch))
+
+    def touch(self, disk_paths: Iterable[str]) -> None:
+        """Have the running watcher look at these paths, relative to the vault, whether or not the kernel tells of them."""
+        self._pending.touch(disk_paths)
 
     async def sync(self, *, full: bool = False) -> SyncReply:
         """Sweep now and publish all that changed; `full` hashes every file and compares with the log itself.

@@ -66,18 +66,23 @@ class FolderWatch:
     async def _watch(self) -> float:
         """Watch until it ends; return the seconds to wait before watching again."""
         stop = self._stop = _StopEvent(self._pending.touch_everything)
+        failure: Exception | None = None
         try:
             await self._hand_over(stop)
-        except (OSError, WatchfilesRustInternalError) as error:
+        except* (OSError, WatchfilesRustInternalError) as group:  # awatch raises them in a group, or bare
             # No watches left, a name that is not UTF-8, a folder that went away.
-            _log.warning("watching failed", folder=self._root, error=str(error), armed=stop.armed, hint=_hint(error))
-            if not stop.armed:
-                self._pending.touch_everything()
-            gone = isinstance(error, FileNotFoundError)
-            return self._options.retry_s if stop.armed or gone else self._options.blind_s
+            failure = group.exceptions[0]
+            _log.warning(
+                "watching failed", folder=self._root, armed=stop.armed, error=str(failure), hint=_hint(failure)
+            )
         finally:
             stop.set()
-        return 0.0
+        if failure is None:
+            return 0.0
+        if stop.armed or isinstance(failure, FileNotFoundError):
+            return self._options.retry_s
+        self._pending.touch_everything()
+        return self._options.blind_s
 
     async def _hand_over(self, stop: _StopEvent) -> None:
         options = self._options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import unicodedata
@@ -234,7 +235,15 @@ async def test_of_two_names_with_one_normal_form_the_composed_one_is_the_page(va
 
 
 async def test_odd_names_are_pages(vault: Vault):
-    names = ["with space.md", " edge.md", "edge .md", "emoji 🚀.md", '*>?#"|.md', "x" * 177 + ".md", "zero\u200bwidth.md"]
+    names = [
+        "with space.md",
+        " edge.md",
+        "edge .md",
+        "emoji 🚀.md",
+        '*>?#"|.md',
+        "x" * 177 + ".md",
+        "zero\u200bwidth.md",
+    ]
     names += ["line\nbreak.md", "tab\t.md", "back\\slash.md"]
     for name in names:
         vault.write(name, name)
@@ -333,3 +342,18 @@ async def test_pages_are_at_their_new_paths_before_the_old_ones_are_given_up(vau
         assert kinds == sorted(kinds)  # present before removed
         arrived = {change.path for change in batch if change.change == "present"}
         assert {change.moved_to for change in batch if change.change == "removed"} == arrived
+
+
+async def test_an_edit_does_not_wait_for_a_bulk_load(vault: Vault):
+    vault.write("a.md", "before")
+    await vault.sync()
+    for number in range(1000):
+        vault.write(f"{number}.md", f"{number}")
+    with vault.watcher() as watcher:
+        loading = asyncio.create_task(watcher.sync())
+        await vault.log.until(lambda log: len(log.files()) > 1)
+        vault.write("a.md", "after")
+        watcher.touch(["a.md"])
+        await vault.log.until(lambda log: log.files()["a.md"].content == b"after")
+        assert len(vault.log.files()) < 500
+        assert (await loading).published == 1000
