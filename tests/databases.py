@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import asyncpg
 import nats
+import nats.js.errors
 from nats.js import JetStreamContext
 
 from shared.postgres.migrations import migrate
@@ -59,7 +60,8 @@ async def delete_namespace(nats_url: str, topology: Topology) -> None:
         own = (f"{topology.namespace}_", f"KV_{topology.namespace}-", f"OBJ_{topology.namespace}-")
         for name in await stream_names(jetstream):
             if name.startswith(own):
-                await jetstream.delete_stream(name)
+                with suppress(nats.js.errors.NotFoundError):  # gone in the meantime
+                    await jetstream.delete_stream(name)
     finally:
         await client.close()
 

@@ -1,9 +1,10 @@
 """Turns text into BM25 term weights, for both stores the same: the store multiplies with IDF and adds up.
 
 Words are lower case, without accents, without the language's stop words, and stemmed (Snowball). The tokenizer of
-every text is Qdrant's `word`: runs of letters and digits. Text in scripts that write no spaces between words, or
-whose vowel signs are no letters, gets the segmented words of Qdrant's `multilingual` tokenizer besides. That one
-alone would lose every number ("§ 15", "2024", "UTF-8" becomes "utf") and takes three times as long.
+every text is Qdrant's `word`: runs of letters and digits. Text with Chinese or Japanese, which write no spaces
+between words, or with Indic scripts, whose vowel signs are no letters, gets the words that Qdrant's `multilingual`
+tokenizer finds besides. That one alone would lose every number ("§ 15", "2024", "UTF-8" becomes "utf") and takes
+three times as long. Neither knows the words of Thai, Lao, Khmer and Burmese: only whole runs match there.
 
 Method: Robertson and Zaragoza, The Probabilistic Relevance Framework (2009); k 1.2, b 0.75, average length 256 words.
 """
@@ -55,7 +56,6 @@ _STOP_WORDS = {
 _SEGMENTED = re.compile(
     "["
     "\u0900-\u0dff"  # Devanagari to Sinhala: vowel signs are no letters, so runs of letters are not words
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Myanmar, Khmer: no spaces
     "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # kana and Han: no spaces
     "]"
 )
