@@ -60,7 +60,7 @@ class EdgeSpace:
         self._unflushed = 0
         self._unchecked = _CHECK_EVERY  # look at once: the last process may have left much
         self._compacting: asyncio.Task[None] | None = None
-        self._retiring: asyncio.Task[None] | None = None
+        self._retiring: set[asyncio.Task[None]] = set()
         self._written: set[UUID] | None = None
 
     @property
@@ -114,10 +114,9 @@ class EdgeSpace:
 
     async def aclose(self) -> None:
         """Give up a compaction that is under way, flush and release the shard."""
-        for task in (self._compacting, self._retiring):
-            if task is not None:
-                task.cancel()
-                await asyncio.wait([task])
+        for task in [*self._retiring, *([self._compacting] if self._compacting else [])]:
+            task.cancel()
+            await asyncio.wait([task])
         async with self._turn:
             self._shard.close()
 
@@ -168,13 +167,18 @@ class EdgeSpace:
             self._written = None
             await asyncio.shield(self._discard(old, copy))
             self._compacting = None
+        if self._shard is not old:
+            self._unchecked = _CHECK_EVERY  # much may have been written meanwhile
+            self._look()
 
     async def _discard(self, old: EdgeShard, copy: Path) -> None:
         """Remove the shard that is not current."""
         unused = copy if self._shard is old else old.path
         await asyncio.to_thread(shutil.rmtree, unused, ignore_errors=True)
         if self._shard is not old:
-            self._retiring = asyncio.create_task(_retire(old), name=f"retire {old.path.name}")
+            task = asyncio.create_task(_retire(old), name=f"retire {old.path.name}")
+            self._retiring.add(task)
+            task.add_done_callback(self._retiring.discard)
 
     async def _swap(self, copy: Path) -> None:
         fresh = EdgeShard.load(copy, self.dimension)

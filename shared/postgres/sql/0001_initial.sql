@@ -80,6 +80,9 @@ CREATE TABLE chunks (
     embed_text   text NOT NULL,                  -- what is embedded: a new space is built from it
     embedded_in  text                            -- space whose dense vector the point has, null: none yet
 );
+-- Texts lie outside of the row, uncompressed: to mark a chunk as embedded then rewrites some 200 bytes, not its text.
+ALTER TABLE chunks SET (toast_tuple_target = 256);
+ALTER TABLE chunks ALTER COLUMN text SET STORAGE EXTERNAL, ALTER COLUMN embed_text SET STORAGE EXTERNAL;
 CREATE INDEX chunks_by_page ON chunks (page_id, chunk_index);
 CREATE INDEX chunks_by_text ON chunks (text_hash);
 CREATE INDEX chunks_not_embedded ON chunks (vault_id) WHERE embedded_in IS NULL;

@@ -36,18 +36,21 @@ class PostgresEmbeddingLedger:
         """Keep vectors; one that is there already stays."""
         ordered = sorted(vectors.items())  # one lock order for all embedders
         with translated("keeping vectors"):
-            await self._pool.execute(
-                sql.KEEP_VECTORS, space, [text for text, _ in ordered], [to_bytes(vector) for _, vector in ordered]
-            )
+            async with self._pool.acquire() as connection, connection.transaction():
+                await connection.execute("SET LOCAL synchronous_commit = off")  # `mark` flushes it; at worst, embed again
+                await connection.execute(
+                    sql.KEEP_VECTORS, space, [text for text, _ in ordered], [to_bytes(vector) for _, vector in ordered]
+                )
 
     async def mark(self, space: str, chunks: Sequence[WaitingText]) -> list[PageEvent]:
         """Mark chunks that still have their text; return what became complete."""
         ordered = sorted(chunks, key=lambda chunk: chunk.chunk_id)
         with translated("marking embedded chunks"):
-            async with self._pool.acquire() as connection, connection.transaction():
+            async with self._pool.acquire() as connection:
                 marked = await connection.fetch(
                     sql.MARK, space, [c.chunk_id for c in ordered], [c.text_hash for c in ordered]
                 )
+                # after the commit: of two embedders that finish one page at once, at least one sees it complete
                 complete = await connection.fetch(sql.COMPLETE, space, list({row["page_id"] for row in marked}))
         return [PageEmbedded(**dict(row), space=space) for row in complete]
 
