@@ -42,10 +42,11 @@ class EmbeddingStage:
         Texts of another space are passed over: no live chunk of this space needs them.
         """
         ours = {text.text_hash: text.text for text in texts if text.space == self._space}
-        chunks = await self._ledger.needed(self._space, ours.keys())
+        chunks, known = await self._ledger.needed(self._space, ours.keys())
         if not chunks:
             return
-        vectors = await self._vectors({chunk.text_hash: ours[chunk.text_hash] for chunk in chunks})
+        unknown = {chunk.text_hash: ours[chunk.text_hash] for chunk in chunks if chunk.text_hash not in known}
+        vectors = known | await self._made(unknown)
         await self._store.set_dense(self._space, {chunk.chunk_id: vectors[chunk.text_hash] for chunk in chunks})
         await self._outbox.publish(await self._ledger.mark(self._space, chunks), ())
 
@@ -62,12 +63,11 @@ class EmbeddingStage:
             _log.info("embedding.requeued", texts=count)
         return count
 
-    async def _vectors(self, needed: Mapping[str, str]) -> Mapping[str, Vector]:
-        known = dict(await self._ledger.vectors(self._space, needed.keys()))
-        unknown = [text_hash for text_hash in needed if text_hash not in known]
-        if unknown:
-            made = await self._embedder.embed_documents([needed[text_hash] for text_hash in unknown])
-            new = dict(zip(unknown, made, strict=True))
-            await self._ledger.keep(self._space, new)
-            known |= new
-        return known
+    async def _made(self, texts: Mapping[str, str]) -> dict[str, Vector]:
+        """Embed texts by hash and keep their vectors."""
+        if not texts:
+            return {}
+        vectors = await self._embedder.embed_documents(list(texts.values()))
+        made = dict(zip(texts, vectors, strict=True))
+        await self._ledger.keep(self._space, made)
+        return made

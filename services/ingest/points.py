@@ -28,8 +28,9 @@ class PointPlan:
 def new_page(vault_id: str, page: LivePage, prepared: PreparedPage) -> NewPage:
     """Return the page with its chunks' ids and hashes; none is embedded yet."""
 
+    payload = point_payload(prepared, vault_id, page.page_id, page.path)
+
     def new(chunk: Chunk) -> NewChunk:
-        payload = point_payload(prepared, chunk, vault_id, page.page_id, page.path)
         stored = StoredChunk(
             chunk_id=chunk_id(vault_id, page.path, chunk.index, chunk.content_hash),
             point_hash=point_hash(payload, chunk.lexical_text, prepared.language),

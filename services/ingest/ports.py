@@ -99,12 +99,8 @@ class Ledger(Protocol):
 class EmbeddingLedger(Protocol):
     """What the embedding stage reads and writes (Postgres). Raises Unavailable as Ledger."""
 
-    async def needed(self, space: str, text_hashes: Collection[str]) -> list[WaitingText]:
-        """Return the live chunks with these texts whose points lack the space's vector."""
-        ...
-
-    async def vectors(self, space: str, text_hashes: Collection[str]) -> Mapping[str, Vector]:
-        """Return the vectors that were made before."""
+    async def needed(self, space: str, text_hashes: Collection[str]) -> tuple[list[WaitingText], dict[str, Vector]]:
+        """Return live chunks with these texts that lack the space's vector, and the vectors made before."""
         ...
 
     async def keep(self, space: str, vectors: Mapping[str, Vector]) -> None:

@@ -42,7 +42,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class FieldIn:
-    """True when the payload field (or one entry of it, if a list) equals one of `values`; no values: never true."""
+    """True when the payload field (or one entry of it, if a list) equals one of `values`; no values: never true.
+
+    Compared as text: 3 equals "3", true equals "true".
+    """
 
     field: str
     values: tuple[str | int | bool, ...]
@@ -76,8 +79,9 @@ class ScoredPoint:
 class VectorStore(Protocol):
     """One collection per space. Every method raises Unavailable when the engine can't be reached or its disk is full.
 
-    A space that was never ensured raises NotFound. Writes are visible to reads when the call returns. All
-    methods page through whatever they touch to the end, and split what is too large for one request.
+    A space that was never ensured raises NotFound, a dense vector of another length SpaceMismatch. Writes are visible
+    to reads when the call returns. All methods page through whatever they touch to the end, and split what is too
+    large for one request.
     """
 
     async def ensure_space(self, space: Space) -> None:

@@ -94,6 +94,13 @@ async def test_no_request_is_larger_than_the_limits(setting: ProviderSetting):
     await embedder.aclose()
 
 
+async def test_a_text_too_long_for_the_server_is_refused_not_cut(setting: ProviderSetting):
+    setting.server.refuse_texts_over_chars = 10
+
+    with pytest.raises(InvalidInput, match="exceeds the context length"):
+        await setting.embed("more than ten characters")
+
+
 async def test_no_more_requests_run_at_once_than_allowed(setting: ProviderSetting):
     release = asyncio.Event()
     setting.server.will(*[Hold(release)] * 10)

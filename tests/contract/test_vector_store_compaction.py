@@ -215,7 +215,9 @@ def test_a_process_that_is_killed_while_it_compacts_loses_nothing(folder: Path, 
         reached: dict[str, Callable[[], bool]] = {
             "started": lambda: True,
             "copying": lambda: len(shards(folder)) > 1,
-            "optimising": lambda: any("vector_index-dense" in str(path) for path in folder.rglob("temp_segments/**/*")),
+            "optimising": lambda: any(
+                (folder / SPACE.name / shard / "temp_segments").exists() for shard in shards(folder)
+            ),
             "switched": lambda: current(folder) != first,
         }
         give_up = time.monotonic() + 60

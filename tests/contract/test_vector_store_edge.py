@@ -181,7 +181,7 @@ from tests.contract.vector_stores import number, point, unit
 async def main() -> None:
     store = await QdrantEdgeStore.open(Path(sys.argv[1]), EdgeOptions(min_free_bytes=0))
     await store.ensure_space(SPACE)
-    first = max([id.int async for id in store.ids(SPACE.name)], default=0) + 1
+    first = max([id.int async for id in store.ids(SPACE.name)], default=1)  # the last may be half written
     for id in range(first, first + 100_000):
         await store.upsert(SPACE.name, [point(id, terms=[id % 7], kind="new")])
         await store.rewrite(SPACE.name, [point(id, terms=[id % 7], kind="rewritten")])

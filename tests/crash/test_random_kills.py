@@ -61,7 +61,9 @@ class Author:
         spare.rename(other)
 
 
-async def ask(client: Client, subject: str, reply: type[StatusReply] | type[SyncReply]) -> StatusReply | SyncReply | None:
+async def ask(
+    client: Client, subject: str, reply: type[StatusReply] | type[SyncReply]
+) -> StatusReply | SyncReply | None:
     """Ask, None when nobody answers or it fails."""
     try:
         message = await client.request(subject, b"{}", timeout=5)

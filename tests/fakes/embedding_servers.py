@@ -141,8 +141,10 @@ class EmbeddingServer:
             return Answer(400, b'{"error": "input cannot be an empty string"}')
         limit = self.refuse_texts_over_chars
         if limit is not None and any(len(text) > limit for text in seen.texts):
-            return Answer(400, b'{"error": "the input length exceeds the context length"}')
-        rows: Rows = (await self._hashing.embed_documents(seen.texts) * 3).tolist()
+            if self.wire == "openai" or not seen.body.get("truncate", True):
+                return Answer(400, b'{"error": "the input length exceeds the context length"}')
+        texts = [text[:limit] for text in seen.texts]  # Ollama cuts, unless told not to
+        rows: Rows = (await self._hashing.embed_documents(texts) * 3).tolist()
         if isinstance(fault, Alter):
             rows = fault.change(rows)
         return Answer(200, json.dumps(self._payload(rows, seen.body)).encode())

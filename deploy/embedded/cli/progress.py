@@ -86,7 +86,7 @@ class _Bars:
 
 
 class _Lines:
-    """A line whenever another tenth of the chunks has its vector."""
+    """A line whenever another tenth of the chunks has its vector; none when there is nothing to wait for."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -94,7 +94,7 @@ class _Lines:
 
     def __call__(self, status: StatusReply) -> None:
         tenth = 10 * status.embedded_chunks // status.chunks if status.chunks else 0
-        if tenth == self._told:
+        if tenth == self._told or (self._told < 0 and is_embedded(status)):
             return
         self._told = tenth
         self._console.print(

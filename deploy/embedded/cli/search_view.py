@@ -14,7 +14,7 @@ from deploy.embedded.cli.screen import printable, text_width, wrapped
 from shared.contracts.search import SearchReply
 
 SHOWN_LINES = 12
-"""Lines of a passage that are shown unless all are asked for, those nearest to the question: eight hits on two screens."""
+"""Lines of a passage that are shown unless all are asked for, those nearest to the question: eight hits, two pages."""
 
 _INDENT = "    "
 

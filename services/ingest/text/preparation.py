@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from uuid import UUID
 
-from services.ingest.page import Chunk, PreparedPage
+from services.ingest.page import PreparedPage
 from services.ingest.text.chunking import PageText, chunk_page
 from services.ingest.text.decoding import decode, with_line_feeds
 from services.ingest.text.front_matter import TITLE_MAX_CHARS, language_of, payload_fields, read_front_matter, texts_of
@@ -57,8 +57,10 @@ def prepare_page(
     )
 
 
-def point_payload(page: PreparedPage, chunk: Chunk, vault_id: str, page_id: UUID, path: str) -> dict[str, object]:
-    """Return what the vector store keeps with a chunk: JSON values; every field that a filter may name, or None.
+def point_payload(page: PreparedPage, vault_id: str, page_id: UUID, path: str) -> dict[str, object]:
+    """Return what the vector store keeps with each chunk of a page: every field that a filter may name, or None.
+
+    The text is not among them: what is cited comes from the row, in the snapshot that decides what is live.
 
     `path_prefixes` are the folders that hold the page, each with its slash, and the path itself.
     """
@@ -71,7 +73,6 @@ def point_payload(page: PreparedPage, chunk: Chunk, vault_id: str, page_id: UUID
         "kind": page.kind,
         "title": page.title,
         **page.fields,
-        "text": chunk.text,
     }
 
 

@@ -84,7 +84,7 @@ class Surveyor:
         return survey
 
     def _check_not_empty(self) -> None:
-        """Raise Unavailable for a folder without any content. One that had some, and is the same, may lose all of it."""
+        """Raise Unavailable for a folder without any content. One that had some may lose it all."""
         with _reachable(self._root), os.scandir(self._root) as items:
             empty = next(items, None) is None
         if empty:

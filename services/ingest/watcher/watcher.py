@@ -11,12 +11,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import structlog
 
 from services.ingest.watcher.manifest import Manifest
+from services.ingest.watcher.options import WatcherOptions
 from services.ingest.watcher.pending import Pending, Touched
 from services.ingest.watcher.planning import plan_survey
 from services.ingest.watcher.ports import FileLog, VaultSettingsStore
@@ -26,33 +27,12 @@ from services.ingest.watcher.selection import Selection
 from services.ingest.watcher.settings_file import SETTINGS_FILE, read_settings
 from services.ingest.watcher.slices import Place
 from services.ingest.watcher.survey import Survey, Surveyor
-from services.ingest.watcher.watching import FolderWatch, WatchOptions
+from services.ingest.watcher.watching import FolderWatch
 from shared.contracts.files import VaultSettings
 from shared.contracts.ingest import SyncReply
 from shared.errors import InvalidInput, Unavailable
 
 _log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class WatcherOptions:
-    """How a vault is watched."""
-
-    max_bytes: int = 5_000_000
-    """A larger file is unreadable; also bounded by what fits into a message."""
-    sweep_every_s: float = 3600.0
-    look_around_s: float = 5.0
-    """How often it is asked whether the folder and the log are still the same ones."""
-    retry_first_s: float = 0.1
-    retry_most_s: float = 10.0
-    """Waits between tries while something can't be reached: doubled from the first to the most."""
-    again_s: float = 0.2
-    """A file that kept changing while it was read is read again after this."""
-    rejoin_s: float = 60.0
-    """A new file with the content of a page that was removed so recently is that page."""
-    removed_kept_s: float = 30 * 86_400.0
-    """A removed page whose file comes back within this has its id again; as long as the log keeps tombstones."""
-    watch: WatchOptions = field(default_factory=WatchOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +82,7 @@ class Watcher:
             group.create_task(self._work(watch))
 
     def touch(self, disk_paths: Iterable[str]) -> None:
-        """Have the running watcher look at these paths, relative to the vault, whether or not the kernel tells of them."""
+        """Have the running watcher look at these paths of the vault, whether or not the kernel tells of them."""
         self._pending.touch(disk_paths)
 
     async def sync(self, *, full: bool = False) -> SyncReply:

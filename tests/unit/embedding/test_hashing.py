@@ -53,6 +53,12 @@ async def test_case_and_punctuation_do_not_count_but_order_does():
     assert 0.4 < plain @ turned < 0.99
 
 
+async def test_two_words_turned_round_have_another_vector():
+    there, back = await HashingEmbedder().embed_documents(["ack nak", "nak ack"])
+
+    assert not np.array_equal(there, back)
+
+
 async def test_texts_that_share_no_word_are_nearly_orthogonal():
     vectors = await HashingEmbedder(1_024).embed_documents([f"a{i} b{i} c{i} d{i}" for i in range(100)])
 

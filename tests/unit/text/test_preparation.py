@@ -106,25 +106,24 @@ def test_a_large_page_is_prepared_whole(text: str) -> None:
 
 def test_a_payload_has_every_field_that_a_filter_may_name() -> None:
     page = prepare("---\ntags: [a]\nlast_verified: 2026-05-31\n---\ntext", "wiki/a/b.md")
-    payload = point_payload(page, page.chunks[0], "vault", PAGE_ID, "wiki/a/b.md")
-    assert set(payload) == {*KEYWORD_FIELDS, "text"}
+    payload = point_payload(page, "vault", PAGE_ID, "wiki/a/b.md")
+    assert set(payload) == set(KEYWORD_FIELDS)
     assert payload["path_prefixes"] == ["wiki/", "wiki/a/", "wiki/a/b.md"]
     assert payload["page_id"] == str(PAGE_ID)
     assert payload["last_verified"] == "2026-05-31"
-    assert payload["text"] == "text"
     assert payload["area"] is None
     json.dumps(payload)
 
 
 def test_a_page_at_the_root_has_its_path_as_only_prefix() -> None:
     page = prepare("text", "b.md")
-    assert point_payload(page, page.chunks[0], "vault", PAGE_ID, "b.md")["path_prefixes"] == ["b.md"]
+    assert point_payload(page, "vault", PAGE_ID, "b.md")["path_prefixes"] == ["b.md"]
 
 
 def test_a_point_is_the_same_until_its_payload_or_lexical_text_changes() -> None:
     page = prepare("text", "a/b.md")
-    payload = point_payload(page, page.chunks[0], "vault", PAGE_ID, "a/b.md")
-    moved = point_payload(page, page.chunks[0], "vault", PAGE_ID, "c/b.md")
+    payload = point_payload(page, "vault", PAGE_ID, "a/b.md")
+    moved = point_payload(page, "vault", PAGE_ID, "c/b.md")
     lexical = page.chunks[0].lexical_text
     same = point_hash(dict(reversed(payload.items())), lexical, "en")
     assert point_hash(payload, lexical, "en") == same

@@ -10,8 +10,9 @@ from dataclasses import replace
 
 import pytest
 
+from services.ingest.watcher.options import WatchOptions
 from services.ingest.watcher.pending import Pending
-from services.ingest.watcher.watching import WatchOptions, relative_paths
+from services.ingest.watcher.watching import relative_paths
 from tests.fakes.in_memory_file_log import InMemoryFileLog
 from tests.unit.watcher.vault import QUICK, Vault
 
@@ -271,7 +272,7 @@ async def test_pending_is_bounded_and_merges():
 async def wait_until(is_so: Callable[[], bool], timeout_s: float = 20.0) -> None:
     """Wait for a state that tells nobody when it changes."""
     async with asyncio.timeout(timeout_s):
-        while not is_so():
+        while not is_so():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
 

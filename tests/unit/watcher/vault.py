@@ -13,9 +13,9 @@ from pathlib import Path
 from uuid import UUID
 
 from services.ingest.watcher.manifest import Manifest
+from services.ingest.watcher.options import WatcherOptions, WatchOptions
 from services.ingest.watcher.settings_file import read_settings
-from services.ingest.watcher.watcher import Ports, Watcher, WatcherOptions
-from services.ingest.watcher.watching import WatchOptions
+from services.ingest.watcher.watcher import Ports, Watcher
 from tests.fakes.in_memory_file_log import InMemoryFileLog, InMemoryVaultSettingsStore
 
 QUICK = WatcherOptions(

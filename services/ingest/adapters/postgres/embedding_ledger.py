@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 from services.ingest.adapters.postgres import sql
-from services.ingest.adapters.postgres.vectors import fetch_vectors, to_bytes
+from services.ingest.adapters.postgres.vectors import from_bytes, to_bytes
 from services.ingest.ports import WaitingText
 from shared.contracts.embed import ChunkText
 from shared.contracts.pages import PageEmbedded, PageEvent
@@ -20,24 +20,21 @@ class PostgresEmbeddingLedger:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def needed(self, space: str, text_hashes: Collection[str]) -> list[WaitingText]:
-        """Return live chunks with these texts that lack the space's vector."""
+    async def needed(self, space: str, text_hashes: Collection[str]) -> tuple[list[WaitingText], dict[str, Vector]]:
+        """Return live chunks with these texts that lack the space's vector, and the vectors made before."""
         with translated("looking for chunks to embed"):
             rows = await self._pool.fetch(sql.NEEDED, space, list(text_hashes))
-        return [WaitingText(row["chunk_id"], row["text_hash"]) for row in rows]
-
-    async def vectors(self, space: str, text_hashes: Collection[str]) -> Mapping[str, Vector]:
-        """Return vectors made before."""
-        with translated("reading vectors"):
-            async with self._pool.acquire() as connection:
-                return await fetch_vectors(connection, space, text_hashes)
+        known = {row["text_hash"]: from_bytes(row["vector"]) for row in rows if row["vector"] is not None}
+        return [WaitingText(row["chunk_id"], row["text_hash"]) for row in rows], known
 
     async def keep(self, space: str, vectors: Mapping[str, Vector]) -> None:
         """Keep vectors; one that is there already stays."""
         ordered = sorted(vectors.items())  # one lock order for all embedders
         with translated("keeping vectors"):
             async with self._pool.acquire() as connection, connection.transaction():
-                await connection.execute("SET LOCAL synchronous_commit = off")  # `mark` flushes it; at worst, embed again
+                await connection.execute(
+                    "SET LOCAL synchronous_commit = off"
+                )  # `mark` flushes it; at worst, embed again
                 await connection.execute(
                     sql.KEEP_VECTORS, space, [text for text, _ in ordered], [to_bytes(vector) for _, vector in ordered]
                 )

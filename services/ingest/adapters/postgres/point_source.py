@@ -9,7 +9,7 @@ import asyncpg
 
 from services.ingest.adapters.postgres import sql
 from services.ingest.adapters.postgres.vectors import fetch_vectors
-from services.ingest.page import Chunk, PreparedPage
+from services.ingest.page import PreparedPage
 from services.ingest.reconciling import StoredPoint
 from services.ingest.text.front_matter import FrontMatter, payload_fields
 from services.ingest.text.names import lexical_text
@@ -20,11 +20,6 @@ from shared.vectors.store import Point, SparseVector
 
 _PAGE = 5_000
 """Ids that one query reads."""
-
-_CHUNK_COLUMNS = (
-    "index", "text", "content_hash", "embed_text", "text_hash", "heading_path", "char_start", "char_end",
-    "line_start", "line_end", "token_count",
-)  # fmt: skip
 
 _PAGE_COLUMNS = (
     "title", "slug", "stem", "kind", "language", "page_type", "front_matter", "sources", "problems",
@@ -65,13 +60,9 @@ class PostgresPointSource:
 
 
 def _stored(row: asyncpg.Record, dense: Vector | None) -> StoredPoint:
-    chunk = Chunk(
-        **{name: row[name] for name in _CHUNK_COLUMNS}, lexical_text=lexical_text(row["path"], row["embed_text"])
-    )
-    payload = point_payload(_page(row), chunk, row["vault_id"], row["page_id"], row["path"])
-    return StoredPoint(
-        chunk.lexical_text, row["language"], Point(row["chunk_id"], SparseVector((), ()), payload, dense)
-    )
+    lexical = lexical_text(row["path"], row["embed_text"])
+    payload = point_payload(_page(row), row["vault_id"], row["page_id"], row["path"])
+    return StoredPoint(lexical, row["language"], Point(row["chunk_id"], SparseVector((), ()), payload, dense))
 
 
 def _page(row: asyncpg.Record) -> PreparedPage:

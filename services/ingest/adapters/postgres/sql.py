@@ -81,7 +81,9 @@ WHERE vault_id = $1 AND config_hash <> $2 AND state <> 'removed' ORDER BY file_k
 """
 
 NEEDED = """
-SELECT chunk_id, text_hash FROM chunks WHERE text_hash = ANY($2) AND embedded_in IS DISTINCT FROM $1
+SELECT c.chunk_id, c.text_hash, e.vector
+FROM chunks c LEFT JOIN embeddings e ON e.space = $1 AND e.text_hash = c.text_hash
+WHERE c.text_hash = ANY($2) AND c.embedded_in IS DISTINCT FROM $1
 """
 
 KEEP_VECTORS = """
@@ -142,10 +144,7 @@ DELETE FROM embeddings e WHERE made_at < now() - make_interval(days => $1)
 LIVE_IDS = "SELECT chunk_id FROM chunks WHERE chunk_id > $1 ORDER BY chunk_id LIMIT $2"
 
 POINTS = """
-SELECT c.chunk_id, c.chunk_index AS index, c.text, c.content_hash, c.embed_text, c.text_hash, c.heading_path,
-       c.char_start, c.char_end, c.line_start, c.line_end, c.token_count,
-       p.page_id, p.vault_id, p.path, p.title, p.slug, p.stem, p.kind, p.language, p.page_type, p.front_matter,
-       p.sources, p.problems
+SELECT c.chunk_id, c.text_hash, c.embed_text, p.*
 FROM chunks c JOIN pages p USING (page_id) WHERE c.chunk_id = ANY($1)
 """
 

@@ -18,9 +18,14 @@ def to_bytes(vector: Vector) -> bytes:
     return vector.astype(_STORED, copy=False).tobytes()
 
 
+def from_bytes(data: bytes) -> Vector:
+    """Return a vector as it was stored; read-only."""
+    return np.frombuffer(data, dtype=_STORED)
+
+
 async def fetch_vectors(connection: Connection, space: str, text_hashes: Collection[str]) -> Mapping[str, Vector]:
     """Return the kept vectors of these texts, by text hash."""
     if not text_hashes:
         return {}
     rows = await connection.fetch(sql.VECTORS, space, list(text_hashes))
-    return {row["text_hash"]: np.frombuffer(row["vector"], dtype=_STORED) for row in rows}
+    return {row["text_hash"]: from_bytes(row["vector"]) for row in rows}
