@@ -56,7 +56,6 @@ freeze: schemas ## keep today's schemas as the ones that this version releases
 	cp schemas/citebus.*.json tests/schemas/golden/v$(VERSION)/schemas/
 
 lock: $(READY) ## resolve the newest versions that pyproject.toml allows into requirements.lock
-	$(PIP) install 'uv>=0.9,<0.14'
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 		--all-extras --group dev --custom-compile-command 'make lock' --output-file requirements.lock pyproject.toml
 
@@ -66,7 +65,10 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "citebus needs Python 3.11 or newer, this is %s; name another: make PYTHON=python3.12" % sys.version.split()[0])'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "Python can make no virtual environment; on Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }
 	@echo "Installing into $(VENV) (once; a minute or two) ..."
-	@$(PIP) install --require-hashes --requirement requirements.lock
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements.lock > $(VENV)/uv.lock
+	@$(PIP) install --require-hashes --requirement $(VENV)/uv.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --requirement requirements.lock \
+		|| $(PIP) install --require-hashes --requirement requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 

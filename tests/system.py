@@ -12,9 +12,10 @@ from typing import Any
 import asyncpg
 from nats.aio.client import Client
 
-from services.ingest.app import Resources, running_embedders, running_watcher, running_workers
+from services.ingest.app import Resources, running_embedders, running_workers
 from services.ingest.settings import IngestSettings
 from services.ingest.text.chunking import CHUNKER_VERSION
+from services.ingest.watcher.app import running_watcher
 from services.retrieval.app import running_retrieval
 from services.retrieval.settings import RetrievalSettings
 from shared.bus import open_bus

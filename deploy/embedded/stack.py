@@ -23,10 +23,10 @@ from deploy.embedded.processes import start_mark
 from deploy.embedded.stack_types import StackOptions, StackPart
 from deploy.embedded.state import DataFolder, RunningStack, RunningVault, forget_running_stack, write_running_stack
 from deploy.embedded.supervised import Supervised
-from deploy.provision import READER_ROLE
-from services.ingest.app import Resources, running_embedders, running_watcher, running_workers
+from services.ingest.app import POOL_SIZE, Resources, running_embedders, running_workers
 from services.ingest.settings import IngestSettings
 from services.ingest.text.chunking import CHUNKER_VERSION
+from services.ingest.watcher.app import running_watcher
 from services.ingest.watcher.settings_file import read_settings
 from services.retrieval.app import running_retrieval
 from services.retrieval.settings import RetrievalSettings
@@ -36,7 +36,7 @@ from shared.embedding.embedder import Space
 from shared.embedding.settings import EmbeddingSettings
 from shared.errors import InvalidInput
 from shared.postgres.pool import open_pool
-from shared.provision import ReaderRole, provision_bus, provision_database, provision_space
+from shared.provision import READER_ROLE, ReaderRole, provision_bus, provision_database, provision_space
 from shared.topology import Topology
 from shared.vectors.edge import QdrantEdgeStore
 from shared.version import VERSION
@@ -103,7 +103,7 @@ async def _open_resources(
     )
     await provision_bus(client, topology)
     await provision_space(postgres.dsn, space, store)
-    pool = await stack.enter_async_context(open_pool(postgres.dsn, max_size=8))
+    pool = await stack.enter_async_context(open_pool(postgres.dsn, max_size=POOL_SIZE))
     return Resources(client, topology, pool, store, embedder, space)
 
 

@@ -11,21 +11,14 @@ import asyncio
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from nats.aio.client import Client
-
-from services.ingest.app import Resources, running_embedders, running_watcher, running_workers
+from services.ingest.app import open_resources, running_embedders, running_workers
 from services.ingest.settings import IngestSettings
-from services.ingest.text.chunking import CHUNKER_VERSION
+from services.ingest.watcher.app import running_watcher
 from shared.bus import open_bus
-from shared.embedding.build import build_embedder
-from shared.embedding.embedder import Space
 from shared.embedding.settings import EmbeddingSettings
-from shared.postgres.pool import open_pool
 from shared.process import run_until_signal
-from shared.provision import check_space
 from shared.settings import ServiceSettings
 from shared.telemetry import configure_logging, configure_tracing
-from shared.vectors.build import open_store
 
 _ROLES = ("worker", "embedder", "watcher")
 
@@ -37,29 +30,19 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-async def _run(roles: set[str], vaults: list[Path], state_dir: Path, stop: asyncio.Event) -> None:
+async def _run(arguments: argparse.Namespace, roles: set[str], vaults: list[Path], stop: asyncio.Event) -> None:
     settings, ingest = ServiceSettings(), IngestSettings()
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(open_bus(settings.nats_url, name="citebus-ingest"))
         if roles & {"worker", "embedder"}:
-            resources = await _open(stack, settings, client)
+            resources = await stack.enter_async_context(open_resources(client, settings, EmbeddingSettings()))
             if "embedder" in roles:
                 await stack.enter_async_context(running_embedders(resources, ingest))
             if "worker" in roles:
                 await stack.enter_async_context(running_workers(resources, ingest))
         for vault in vaults:
-            await stack.enter_async_context(running_watcher(client, settings.topology, vault, state_dir))
+            await stack.enter_async_context(running_watcher(client, settings.topology, vault, arguments.state_dir))
         await stop.wait()
-
-
-async def _open(stack: AsyncExitStack, settings: ServiceSettings, client: Client) -> Resources:
-    embedder = build_embedder(EmbeddingSettings())
-    stack.push_async_callback(embedder.aclose)
-    space = Space(embedder.model, embedder.dimension, CHUNKER_VERSION)
-    pool = await stack.enter_async_context(open_pool(settings.postgres_dsn.get_secret_value(), max_size=8))
-    await check_space(pool, space)
-    store = await stack.enter_async_context(open_store(settings))
-    return Resources(client, settings.topology, pool, store, embedder, space)
 
 
 def main() -> None:
@@ -73,7 +56,7 @@ def main() -> None:
     settings = ServiceSettings()
     configure_logging(level=settings.log_level, style=settings.log_format)
     configure_tracing("ingest")
-    run_until_signal(lambda stop: _run(roles, vaults, arguments.state_dir, stop))
+    run_until_signal(lambda stop: _run(arguments, roles, vaults, stop))
 
 
 if __name__ == "__main__":

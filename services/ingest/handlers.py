@@ -9,8 +9,9 @@ import structlog
 from pydantic import ValidationError
 
 from services.ingest.embedding_stage import EmbeddingStage
-from services.ingest.indexing import Arrival, Indexer, revision
+from services.ingest.indexing import Arrival, Indexer
 from services.ingest.ports import FileHistory, Ledger
+from services.ingest.revisions import current_epoch, revision
 from shared.contracts.embed import ChunkText
 from shared.contracts.files import FileChanged
 from shared.delivery import MAX_SURPRISES, Dead, Delivered, Done, Outcome
@@ -58,7 +59,7 @@ class FileChanges:
                 await self._indexer.index(vault_id, _arrivals(newest, messages))
 
     async def _current_epoch(self) -> int:
-        self._epoch = await self._ledger.epoch(await self._history.identity())
+        self._epoch = await current_epoch(self._ledger, self._history)
         return self._epoch
 
     async def _give_up(

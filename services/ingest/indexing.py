@@ -24,16 +24,8 @@ from shared.ids import file_key
 from shared.vectors.bm25 import Bm25Encoder
 from shared.vectors.store import VectorStore
 
-EPOCH_SHIFT = 40
-"""A revision is the stream's epoch above this bit and the position in the stream below: room for 10^12 changes."""
-
 _NO_CONFIG = "none"
 """Config of a change that no config worked: it differs from every other."""
-
-
-def revision(epoch: int, sequence: int) -> int:
-    """Return where a change stands in the order of all changes, across wiped and re-created streams."""
-    return (epoch << EPOCH_SHIFT) | sequence
 
 
 @dataclass(frozen=True, slots=True)

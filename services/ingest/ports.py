@@ -43,6 +43,17 @@ class WaitingText:
     text_hash: str
 
 
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """A stretch of one stream in which positions order changes."""
+
+    number: int
+    stream: str
+    """Tells the stream from one that was made anew."""
+    highest_revision: int
+    """Of all epochs; read in the same moment."""
+
+
 class Work(Protocol):
     """One transaction over a few slots and pages of one vault, under their locks. Leaving it without error commits."""
 
@@ -65,8 +76,12 @@ class Work(Protocol):
 class Ledger(Protocol):
     """What is live (Postgres). Every method raises Unavailable when the database can't be reached or is full."""
 
-    async def epoch(self, stream_identity: str) -> int:
-        """Return the number of this incarnation of the stream, larger than that of every earlier one."""
+    async def epoch(self) -> Epoch | None:
+        """Return the newest epoch, with the highest revision seen in any vault; None before the first."""
+        ...
+
+    async def begin_epoch(self, stream: str) -> int:
+        """Begin an epoch of this stream and return its number, larger than that of every earlier one."""
         ...
 
     async def ensure_vault(self, settings: VaultSettings) -> None:
@@ -127,8 +142,8 @@ class Outbox(Protocol):
 class FileHistory(Protocol):
     """The stream FILES as a log that can be read again."""
 
-    async def identity(self) -> str:
-        """Return what changes when the stream is wiped and made anew."""
+    async def state(self) -> tuple[str, int]:
+        """Return what changes when the stream is wiped and made anew, and the position of its last message."""
         ...
 
     async def last(self, vault_id: str, file_key: str) -> tuple[FileChanged, int] | None:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import structlog
 
-from services.ingest.indexing import Arrival, Indexer, revision
+from services.ingest.indexing import Arrival, Indexer
 from services.ingest.ports import FileHistory, Ledger
+from services.ingest.revisions import current_epoch, revision
 from services.ingest.text.fingerprint import config_hash
 from shared.contracts.files import VaultSettings
 
@@ -32,7 +33,7 @@ class Reworking:
         A file that the stream no longer holds (it was wiped) is left as it is: the watcher publishes it again.
         """
         config = config_hash(settings)
-        epoch = await self._ledger.epoch(await self._history.identity())
+        epoch = await current_epoch(self._ledger, self._history)
         count, seen = 0, set[str]()
         while outdated := [
             key for key in await self._ledger.outdated(settings.vault_id, config, _BATCH + len(seen)) if key not in seen

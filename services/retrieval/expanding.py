@@ -11,7 +11,7 @@ from services.retrieval.expansion import Bounds, Reached, walk
 from services.retrieval.filters import on_pages
 from services.retrieval.ports import Choice, Hit, LivePages, RetrievalQuery, Retriever, Snapshot, VaultState
 
-_HITS_PER_PAGE = 3
+_HITS_PER_PAGE = 2
 """Chunks ranked per page reached, so that a long page seldom crowds out the others."""
 
 _REACH = 2
@@ -45,9 +45,9 @@ class Expander:
         if not reached:
             return None
         page_ids = [each.page_id for each in reached]
-        restricted = replace(query, where=on_pages(query.where, page_ids), limit=_HITS_PER_PAGE * len(page_ids))
-        found = await retriever.retrieve(restricted)
-        ranked = [hit.chunk_id for hit in found.hits]
+        limit = _HITS_PER_PAGE * len(page_ids)
+        found = await retriever.retrieve(replace(query, where=on_pages(query.where, page_ids), limit=limit))
+        ranked = [hit.chunk_id for hit in found.hits[:limit]]
         choice = Choice(page_ids, ranked, or_first=not start.filtered, limit=bounds.total)
         snapshot = await self._pages.openings(vault_id, choice)
         return Expansions(snapshot.vault, _candidates(snapshot, reached, found.hits))

@@ -37,8 +37,8 @@ class SearchBounds:
     max_expansions: int = 64
     fan_out: int = 32
     degree_limit: int = 64
-    tokens_per_expansion: int = 150
-    """What a passage of phase 2 is expected to take at least: no more pages are read than could fit."""
+    tokens_per_expansion: int = 250
+    """What a passage of phase 2 takes in the mean, low: no more pages are read than are likely to fit."""
     embed_share: float = 0.5
     """Of the deadline: what embedding may take before the search goes on by words only."""
 

@@ -16,8 +16,8 @@ _DEEPER = 4
 class SeedBounds:
     """How many chunks are looked at."""
 
-    depth: int = 50
-    """Of each ranking at first, when k is not larger: fusion needs more than k of each."""
+    depth: int = 32
+    """Of each ranking at first, unless 2 k is more: fusion needs more than k of each, and each costs time."""
     spare: int = 4
     """Hits read beyond k at first: some vectors dangle for a moment after every edit."""
     max_depth: int = 20_000

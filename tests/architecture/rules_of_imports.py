@@ -11,8 +11,8 @@ from tests.architecture.source import PRODUCT, Module, imports, is_at, modules
 
 PLACES_OF_DRIVERS = {
     "nats": (
-        "shared/bus", "shared/delivery", "shared/provision", "shared/pull", "shared/service", "shared/telemetry",
-        "deploy/embedded",
+        "shared/bus", "shared/delivery", "shared/provision", "shared/publishing", "shared/pull", "shared/service",
+        "shared/telemetry", "deploy/embedded",
     ),
     "asyncpg": ("shared/postgres", "shared/provision", "deploy/embedded"),
     "qdrant_client": ("shared/vectors",),
@@ -23,8 +23,10 @@ PLACES_OF_DRIVERS = {
 }  # fmt: skip
 """Driver to the plumbing that may import it; every `adapters` folder may, too."""
 
-FOR_EVERYONE = frozenset({"shared/vectors/store", "shared/vectors/bm25", "shared/embedding/embedder"})
-"""Modules beside shared adapters that any module may import: the ports, and what turns text into term weights."""
+FOR_EVERYONE = frozenset(
+    {"shared/vectors/store", "shared/vectors/bm25", "shared/embedding/embedder", "shared/embedding/settings"}
+)
+"""Modules beside shared adapters that any module may import: the ports, settings, and what turns text into term weights."""
 
 
 def misplaced_drivers(root: Path) -> list[str]:

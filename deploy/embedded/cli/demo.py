@@ -23,7 +23,7 @@ from shared.contracts.search import SearchReply, SearchRequest
 
 SAMPLE_VAULT = Path(__file__).parents[1] / "sample_vault"
 
-QUESTION = "Up to what wind may a glider be launched?"
+QUESTION = "How often are oxygen optodes calibrated?"
 
 _CONTEXT_WINDOW = 12_000  # a fifth of it is the budget: a few passages, of which the best are shown
 
@@ -103,7 +103,7 @@ def _show(world: World, session: Session, question: str, reply: SearchReply) -> 
     show_footer(world.out, replies)
     if hits:
         best = hits[0].citation
-        world.out.print(f"\nThe answer stands in [1] {printable(best.ref.title)}, {place(best)}", soft_wrap=True)
+        world.out.print(f"\nBest answer: [1] {printable(best.ref.title)}, {place(best)}", soft_wrap=True)
 
 
 def _how_to_go_on(world: World, kept: Path | None) -> None:

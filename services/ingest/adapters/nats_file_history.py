@@ -18,14 +18,14 @@ class NatsFileHistory:
         self._jetstream = client.jetstream(timeout=JETSTREAM_TIMEOUT_S)
         self._topology = topology
 
-    async def identity(self) -> str:
-        """Return the stream's creation time, to the microsecond."""
+    async def state(self) -> tuple[str, int]:
+        """Return the stream's creation time, to the microsecond, and its last position."""
         with translated("asking for the stream of files"):
             try:
                 info = await self._jetstream.stream_info(self._topology.files)
             except nats.js.errors.NotFoundError as error:
                 raise NotFound(f"The stream {self._topology.files} does not exist: provisioning creates it.") from error
-        return info.created.isoformat() if info.created else ""
+        return (info.created.isoformat() if info.created else ""), info.state.last_seq
 
     async def last(self, vault_id: str, file_key: str) -> tuple[FileChanged, int] | None:
         """Return the newest change of a file and its position in the stream."""

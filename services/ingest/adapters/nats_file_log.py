@@ -74,6 +74,7 @@ class NatsFileLog:
                     mem_storage=True,
                 ),
             )
+            name = (await reader.consumer_info()).name
             try:
                 while (await reader.consumer_info()).num_pending:
                     for message in await _fetch(reader):
@@ -82,6 +83,7 @@ class NatsFileLog:
                             yield stamp
             finally:
                 await reader.unsubscribe()
+                await self._jetstream.delete_consumer(self._topology.files, name)
 
     async def newest(self, vault_id: str, path: str) -> FileChanged | None:
         """Read one file's message; see the port."""

@@ -143,9 +143,10 @@ class Splitter:
             first = max(first, self._whole_ends[index])
         if first >= end:
             return end
-        restart = _RESTART.search(self._text, first - 1, end)
-        if restart and self.ruler.tokens(restart.end(), end) * 2 >= overlap:
-            return restart.end()
+        restarts = (match.end() for match in _RESTART.finditer(self._text, first - 1, end))
+        restart = next((at for at in restarts if at >= first), end)
+        if self.ruler.tokens(restart, end) * 2 >= overlap and restart < end:
+            return restart
         word = _WORD_END.search(self._text, first - 1, end)
         return min(word.end() if word else first, end)
 

@@ -1,9 +1,11 @@
 -- What is live in every vault. A chunk is live when a row of `chunks` says so; vectors without a row are invisible.
 
--- Streams that FILES has been: the position in the stream orders changes, the epoch orders wiped and re-created streams.
+-- Stretches of FILES in which the position orders changes. A stream that is made anew, restored, or shortened by a power
+-- cut begins a new epoch; the newest one counts.
 CREATE TABLE stream_epochs (
     epoch       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    created     text NOT NULL UNIQUE            -- creation time that the server gives the stream, to the nanosecond
+    stream      text NOT NULL,                  -- creation time that the server gives the stream
+    begun_at    timestamptz NOT NULL DEFAULT now()
 );
 
 CREATE TABLE spaces (
@@ -59,6 +61,7 @@ CREATE TABLE files (
     seen_at      timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (vault_id, file_key)
 );
+CREATE INDEX files_by_revision ON files (revision);
 CREATE INDEX files_by_state ON files (vault_id, state);
 CREATE INDEX files_by_config ON files (vault_id, config_hash);
 

@@ -171,7 +171,7 @@ def test_the_demo_ends_with_a_cited_answer_and_how_to_go_on(line: CommandLine) -
     result = line.run("demo", data_dir=False)
     assert result.exit_code == 0
     assert line.bus.asked("citebus.v1.search.orveig")[0]["query"] == QUESTION
-    assert "The answer stands in [1] Bloom, wiki/Bloom.md:12-30" in result.stdout
+    assert "Best answer: [1] Bloom, wiki/Bloom.md:12-30" in result.stdout
     assert "citebus up ~/notes" in result.stdout
     assert not line.opener.opened[0].data_dir.exists()
 

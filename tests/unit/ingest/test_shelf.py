@@ -51,9 +51,7 @@ def present(path: str, page: UUID, revision: int, content: str = "x", moved_from
 
 def removed(path: str, page: UUID, revision: int, moved_to: str | None = None) -> Change:
     """Return a tombstone."""
-    message = FileChanged(
-        vault_id="v", path=path, disk_path=path, page_id=page, change="removed", moved_to=moved_to
-    )
+    message = FileChanged(vault_id="v", path=path, disk_path=path, page_id=page, change="removed", moved_to=moved_to)
     return Change(message, file_key(path), revision, "config", None)
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from services.ingest.adapters.postgres import sql
 from services.ingest.adapters.postgres.work import PostgresWork
+from services.ingest.ports import Epoch
 from services.ingest.shelf import LivePage, Slot
 from shared.contracts.files import VaultSettings
 from shared.contracts.ingest import RejectedFile, SpaceStatus, StatusReply
@@ -21,10 +22,16 @@ class PostgresLedger:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def epoch(self, stream_identity: str) -> int:
-        """Return the incarnation's number, given in the order in which incarnations are first seen."""
-        with translated("reading the stream's epoch"):
-            return await self._pool.fetchval(sql.EPOCH, stream_identity)
+    async def epoch(self) -> Epoch | None:
+        """Return the newest epoch."""
+        with translated("reading the epoch"):
+            row = await self._pool.fetchrow(sql.EPOCH)
+        return Epoch(**dict(row)) if row else None
+
+    async def begin_epoch(self, stream: str) -> int:
+        """Begin an epoch; two workers may do so at once, then the later one counts."""
+        with translated("beginning an epoch"):
+            return await self._pool.fetchval(sql.BEGIN_EPOCH, stream)
 
     async def ensure_vault(self, settings: VaultSettings) -> None:
         """Record a vault, or its changed settings."""

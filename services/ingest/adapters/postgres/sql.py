@@ -66,9 +66,11 @@ WHERE links.page_id = new.page_id AND links.ordinal = new.ordinal
 """
 
 EPOCH = """
-WITH made AS (INSERT INTO stream_epochs (created) VALUES ($1) ON CONFLICT (created) DO NOTHING RETURNING epoch)
-SELECT epoch FROM made UNION ALL SELECT epoch FROM stream_epochs WHERE created = $1 LIMIT 1
+SELECT epoch AS number, stream, (SELECT coalesce(max(revision), 0) FROM files) AS highest_revision
+FROM stream_epochs ORDER BY epoch DESC LIMIT 1
 """
+
+BEGIN_EPOCH = "INSERT INTO stream_epochs (stream) VALUES ($1) RETURNING epoch"
 
 ENSURE_VAULT = """
 INSERT INTO vaults (vault_id, settings) VALUES ($1, $2)

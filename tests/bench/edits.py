@@ -1,0 +1,99 @@
+"""Edits of one paragraph, one after the other: from the save until `ingest.wait` says that it is searchable."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tests.bench.corpus import Corpus
+from tests.bench.figures import Bar, Figure, p50_p99
+from tests.bench.product import HASHING, Product
+from tests.bench.scenario import Run
+from tests.bench.slow_provider import slow_provider
+
+_SLOW_TEXTS_PER_S = 20.0
+_WARM_UP = 3
+"""Edits before the first one that counts: statements are prepared, caches are filled."""
+
+_PAUSE_S = (0.05, 0.15)
+"""Between two edits, at random, so that they meet the product's own rhythms at every phase."""
+
+
+@dataclass(slots=True)
+class Edits:
+    """What was measured."""
+
+    times_ms: list[float] = field(default_factory=list[float])
+    texts: int = 0
+    """Texts queued for the embedder by all edits that count."""
+
+    @property
+    def texts_each(self) -> float:
+        """Texts queued by one edit on average."""
+        return self.texts / len(self.times_ms)
+
+
+async def measure(run: Run) -> list[Figure]:
+    """Edit in a small vault."""
+    return await _measure_idle(run, run.scale.files)
+
+
+async def measure_large(run: Run) -> list[Figure]:
+    """Edit in a large vault, where an edit must cost the same."""
+    return await _measure_idle(run, run.scale.large_files)
+
+
+async def measure_behind_backlog(run: Run) -> list[Figure]:
+    """Edit while many files are searchable and wait for the vectors of a slow provider."""
+    files = run.scale.waiting_files
+    async with slow_provider(_SLOW_TEXTS_PER_S) as environment:
+        edits, waiting = await _edit_a_vault(run, files, environment, embedded=False)
+    work = f"edit while {files} files wait for a slow embedder"
+    note = f"{waiting} texts wait at the end, {_SLOW_TEXTS_PER_S:.0f} texts/s"
+    p50, p99 = p50_p99(work, edits.times_ms, None, note)
+    return [p50, Figure(p99.work, p99.measured, p99.unit, Bar(500, 200), p99.note)]
+
+
+async def _measure_idle(run: Run, files: int) -> list[Figure]:
+    edits, _ = await _edit_a_vault(run, files, HASHING, embedded=True)
+    work = f"edit one paragraph of {files} files"
+    texts = Figure(f"{work}: texts embedded", edits.texts_each, "texts", Bar(1, 1), "each, on average")
+    return [*p50_p99(work, edits.times_ms, (Bar(60, 30), Bar(300, 150))), texts]
+
+
+async def _edit_a_vault(run: Run, files: int, environment: Mapping[str, str], *, embedded: bool) -> tuple[Edits, int]:
+    """Return what was measured, and how many texts waited for the embedder in the end."""
+    corpus = Corpus(files)
+    async with run.product(environment) as product:
+        run.log(f"bringing {files} files in")
+        await asyncio.to_thread(corpus.write, run.folder / "fresh")
+        product.put(run.folder / "fresh")
+        await product.until_indexed(files)
+        if embedded:
+            await product.settled()
+        run.log(f"{run.scale.edits} edits")
+        edits = await _edit(product, corpus, run.scale.edits, embedded=embedded)
+        return edits, (await product.status()).embed_lag
+
+
+async def _edit(product: Product, corpus: Corpus, count: int, *, embedded: bool) -> Edits:
+    edits, choice = Edits(), random.Random(1)
+    for number in range(-_WARM_UP, count):
+        path = corpus.path(choice.randrange(corpus.size))
+        file = product.vault / "fresh" / path
+        data = corpus.edited(file.read_text(), number + _WARM_UP).encode()
+        product.news.forget()
+        began = time.perf_counter()
+        file.write_bytes(data)
+        await product.wait(f"fresh/{path}", data)
+        took_ms = (time.perf_counter() - began) * 1000
+        if embedded:
+            await product.until_embedded(1)
+        if number >= 0:
+            edits.times_ms.append(took_ms)
+            edits.texts += product.news.texts
+        await asyncio.sleep(choice.uniform(*_PAUSE_S))
+    return edits
