@@ -4,7 +4,7 @@ Words are lower case, without accents, without the language's stop words, and st
 every text is Qdrant's `word`: runs of letters and digits. Text with Chinese or Japanese, which write no spaces
 between words, or with Indic scripts, whose vowel signs are no letters, gets the words that Qdrant's `multilingual`
 tokenizer finds besides. That one alone would lose every number ("§ 15", "2024", "UTF-8" becomes "utf") and takes
-three times as long. Neither knows the words of Thai, Lao, Khmer and Burmese: only whole runs match there.
+three times as long. Identifiers with humps count whole and by their parts. Neither knows the words of Thai, Lao, Khmer and Burmese: only whole runs match there.
 
 Method: Robertson and Zaragoza, The Probabilistic Relevance Framework (2009); k 1.2, b 0.75, average length 256 words.
 """
@@ -61,6 +61,15 @@ _SEGMENTED = re.compile(
 )
 
 
+BM25_VERSION = 1
+"""Raised when the same text would give other weights: pages are worked again, and their points rewritten."""
+
+_CAMEL = re.compile(r"\b[A-Za-z]+[a-z][A-Z][A-Za-z]*\b|\b[A-Z]{2,}[a-z]+\b")
+"""Identifiers with humps: `maxAge`, `JetStream`, `HTTPServer`. Other signs part words anyway."""
+
+_HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
 @lru_cache(maxsize=512)
 def _model(language: str, tokenizer: TokenizerType) -> Bm25:
     stemmer = _STEMMERS.get(language)
@@ -92,6 +101,12 @@ def _united(vectors: Iterable[EngineVector]) -> SparseVector:
     return SparseVector(tuple(weights), tuple(weights.values()))
 
 
+def _with_parts(text: str) -> str:
+    """Return text with the words that identifiers are made of behind it: `maxMsgsPerSubject` also says `Msgs`."""
+    parts = [part for name in _CAMEL.findall(text) for part in _HUMPS.findall(name)]
+    return f"{text} {' '.join(parts)}" if parts else text
+
+
 def _encodable(text: str) -> str:
     try:
         text.encode()
@@ -108,7 +123,7 @@ class Bm25Encoder:
 
         Text of stop words and signs only gives an empty vector. Raises InvalidInput for text that is not Unicode.
         """
-        checked = _encodable(text)
+        checked = _with_parts(_encodable(text))
         return _united(model.embed_document(checked) for model in _models(checked, language))
 
     def query(self, text: str, languages: Sequence[str]) -> SparseVector:
@@ -116,6 +131,6 @@ class Bm25Encoder:
 
         No language: the words as they stand. Raises InvalidInput for text that is not Unicode.
         """
-        checked = _encodable(text)
+        checked = _with_parts(_encodable(text))
         models = dict.fromkeys(model for language in languages or ("",) for model in _models(checked, language))
         return _united(model.embed_query(checked) for model in models)

@@ -26,7 +26,7 @@ PLACES_OF_DRIVERS = {
 FOR_EVERYONE = frozenset(
     {"shared/vectors/store", "shared/vectors/bm25", "shared/embedding/embedder", "shared/embedding/settings"}
 )
-"""Modules beside shared adapters that any module may import: the ports, settings, and what turns text into term weights."""
+"""Modules beside shared adapters that any module may import: ports, settings, and what turns text into term weights."""
 
 
 def misplaced_drivers(root: Path) -> list[str]:

@@ -35,6 +35,9 @@ SCENARIOS: dict[str, Measure] = {
 }
 """Name on the command line to what it measures; each starts a stack of its own."""
 
+_PIPED_WIDTH = 150
+"""Columns of the tables when nobody's terminal says how wide it is."""
+
 SKIPPED_WHEN_QUICK = frozenset({"edit-large"})
 
 
@@ -44,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
     scale = Scale(files=asked.files, chunks=asked.chunks)
     report = Report(scale.quick() if asked.quick else scale)
     names = asked.only or [name for name in SCENARIOS if not (asked.quick and name in SKIPPED_WHEN_QUICK)]
-    console = Console()
+    console = Console() if sys.stdout.isatty() else Console(width=_PIPED_WIDTH)
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
     try:
         for name in names:

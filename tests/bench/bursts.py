@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
+from dataclasses import dataclass
 
 from shared.contracts.search import SearchRequest
 from shared.ids import content_hash
@@ -13,6 +15,18 @@ from tests.bench.scenario import Run
 
 _ROUNDS = 3
 _PATIENCE_S = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Rename:
+    """What one rename came to."""
+
+    took_ms: float
+    """Until it was announced that the old path is gone."""
+    stale: bool
+    """A search found the old path after that."""
+    nowhere: bool
+    """The page was removed and came back, instead of moving."""
 
 
 async def measure_burst(run: Run) -> list[Figure]:
@@ -29,21 +43,22 @@ async def measure_burst(run: Run) -> list[Figure]:
 
 async def measure_rename(run: Run) -> list[Figure]:
     """Rename files, until the old path is gone from search; texts that are embedded for it are counted."""
-    corpus, times_ms, stale = Corpus(run.scale.files), list[float](), 0
+    corpus, renames = Corpus(run.scale.files), list[Rename]()
     async with run.product() as product:
         await _bring_in(product, corpus)
-        product.news.forget()
+        product.news.texts = 0
         for number in range(run.scale.renames):
-            took_ms, was_stale = await _rename(product, corpus.path(number))
-            times_ms.append(took_ms)
-            stale += was_stale
+            renames.append(await _rename(product, corpus.path(number)))
         await product.settled()
         texts = product.news.texts
+    stale, nowhere = sum(each.stale for each in renames), sum(each.nowhere for each in renames)
+    times_ms = [each.took_ms for each in renames]
     p50, p99 = p50_p99("rename: old path gone", times_ms, None, f"{stale} old paths found after that")
     return [
-        Figure("rename: texts embedded", texts, "texts", Bar(0, 0), f"by {len(times_ms)} renames"),
-        Figure(p50.work, p50.measured, p50.unit, Bar(float("inf"), 30), p50.note),
+        Figure("rename: texts embedded", texts, "texts", Bar(0, 0), f"by {len(renames)} renames"),
+        Figure(p50.work, p50.measured, p50.unit, Bar(math.inf, 30), p50.note),
         p99,
+        Figure("rename: page nowhere for a moment", nowhere, "pages", Bar(0, 0), "said to be removed, not moved"),
     ]
 
 
@@ -67,8 +82,7 @@ async def _burst(product: Product, corpus: Corpus, burst: int, number: int) -> f
     return ended - began
 
 
-async def _rename(product: Product, path: str) -> tuple[float, bool]:
-    """Return milliseconds until the move is announced, and whether a search found the old path after that."""
+async def _rename(product: Product, path: str) -> Rename:
     old = f"fresh/{path}"
     new = old.replace("note-", "moved-")
     file = product.vault / old
@@ -76,8 +90,10 @@ async def _rename(product: Product, path: str) -> tuple[float, bool]:
     request = SearchRequest(query=title, filters={"path": old}, expansion_depth=0)
     if not (await product.client.search(VAULT_ID, request)).citations:
         raise BenchFailed(f"{old} is not found before it is renamed")
+    news = product.news
     began = time.perf_counter()
     file.rename(product.vault / new)
-    moved_at = await product.news.until(lambda news: news.moved.get(old) == new, _PATIENCE_S)
+    gone_at = await news.until(lambda news: old in news.moved or old in news.removed, _PATIENCE_S)
     stale = bool((await product.client.search(VAULT_ID, request)).citations)
-    return (moved_at - began) * 1000, stale
+    await news.until(lambda news: new in news.embedded, _PATIENCE_S)
+    return Rename((gone_at - began) * 1000, stale, nowhere=old not in news.moved)

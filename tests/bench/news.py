@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from shared.contracts.pages import PageEmbedded, PageIndexed, PageMoved
+from shared.contracts.pages import PageEmbedded, PageIndexed, PageMoved, PageRemoved
 from shared.topology import Topology
 
 
@@ -25,6 +25,8 @@ class News:
     """Paths whose page has all its vectors."""
     moved: dict[str, str] = field(default_factory=dict[str, str])
     """Old path to new path."""
+    removed: set[str] = field(default_factory=set[str])
+    """Paths whose page is gone."""
     texts: int = 0
     """Texts that were queued for the embedder."""
     last: float = 0.0
@@ -36,6 +38,7 @@ class News:
         self.indexed.clear()
         self.embedded.clear()
         self.moved.clear()
+        self.removed.clear()
         self.texts = 0
 
     async def until(self, is_so: Callable[[News], bool], timeout_s: float) -> float:
@@ -57,6 +60,8 @@ class News:
         elif event == "moved":
             moved = PageMoved.model_validate_json(data)
             self.moved[moved.old_path] = moved.path
+        elif event == "removed":
+            self.removed.add(PageRemoved.model_validate_json(data).path)
         self._changed.set()
 
 

@@ -14,7 +14,7 @@ class InMemoryFileLog:
     """Keeps the newest message of each file, and the history of all of them.
 
     `down` makes every call raise Unavailable; `lose_acks` makes so many calls store and then raise, as a
-    connection does that breaks before the answer; `wipe` makes the log anew.
+    connection does that breaks before the answer; `on_publish` is called after each batch; `wipe` makes the log anew.
     """
 
     def __init__(self, max_content_bytes: int = 6_000_000) -> None:
@@ -22,6 +22,7 @@ class InMemoryFileLog:
         self.batches: list[list[FileChanged]] = []
         self.down = False
         self.lose_acks = 0
+        self.on_publish: Callable[[], object] | None = None
         self._max_content_bytes = max_content_bytes
         self._newest: dict[tuple[str, str], FileChanged] = {}
         self._seen: set[tuple[int, bytes]] = set()
@@ -42,6 +43,8 @@ class InMemoryFileLog:
                 raise TooLarge(f"{change.path} does not fit into a message")
             self._append(change, batch)
         self.batches.append(list(changes))
+        if self.on_publish is not None:
+            self.on_publish()
         async with self._grew:
             self._grew.notify_all()
         if self.lose_acks:

@@ -9,6 +9,7 @@ from services.ingest.text.chunking import CHUNKER_VERSION
 from services.ingest.text.splitting import ChunkerSettings
 from shared.contracts.files import VaultSettings
 from shared.ids import content_hash
+from shared.vectors.bm25 import BM25_VERSION
 
 PREPARATION_VERSION = 1
 """Raised when the same file would give another title, payload, links or problems; the chunker has its own version."""
@@ -23,6 +24,7 @@ def config_hash(settings: VaultSettings, chunker: ChunkerSettings | None = None)
     rules = settings.rules.model_dump(mode="json") if settings.rules.strict else None
     decisive = {
         "chunker_version": CHUNKER_VERSION,
+        "bm25_version": BM25_VERSION,
         "preparation_version": PREPARATION_VERSION,
         "chunker": asdict(chunker or ChunkerSettings()),
         "language": settings.language,

@@ -21,6 +21,7 @@ from services.ingest.text.splitting import ChunkerSettings
 from shared.contracts.files import VaultSettings
 from shared.errors import InvalidInput
 from shared.ids import content_hash, normal_path, slugify
+from shared.vectors.bm25 import BM25_VERSION
 
 _DEFAULT_CHUNKER = ChunkerSettings()
 _DEFAULT_LANGUAGE = "en"
@@ -78,7 +79,9 @@ def point_payload(page: PreparedPage, vault_id: str, page_id: UUID, path: str) -
 
 def point_hash(payload: Mapping[str, object], lexical_text: str, language: str) -> str:
     """Return the hash of all that a point is made of but its dense vector: where it changes, the point is rewritten."""
-    return content_hash(json.dumps([payload, lexical_text, language], sort_keys=True, separators=(",", ":")))
+    return content_hash(
+        json.dumps([payload, lexical_text, language, BM25_VERSION], sort_keys=True, separators=(",", ":"))
+    )
 
 
 def _first_heading(structure: Outline) -> str:

@@ -142,7 +142,7 @@ def recreated(
     left, fresh = _left(difference, moves)
     here = {entry.path for entry in difference.fresh}
     left += [row for row in removed if row.path not in here]
-    sources = [(row, row.content_hash) for row in left if row.size and row.content_hash is not None]
+    sources = [(row, row.content_hash) for row in left if row.content_hash is not None]
     targets = [(entry, hashes[entry.path]) for entry in fresh if entry.path in hashes and entry.size]
     return _pairs(sources, targets)
 

@@ -211,14 +211,14 @@ class Watcher:
     async def _urgent(self) -> None:
         """Publish the edits that came in while a sweep publishes many files."""
         touched = self._pending.take_paths()
-        if touched and SETTINGS_FILE not in touched.paths:
+        if SETTINGS_FILE in touched.paths:
+            self._pending.touch(touched.paths)  # takes a sweep of its own
+        elif touched:
             try:
                 await self._check(touched)
             except Unavailable:
                 self._pending.touch(touched.paths)
                 raise
-        else:
-            self._pending.touch(touched.paths)
 
     def _new_surveyor(self) -> Surveyor:
         return Surveyor(self._root, Selection(self.settings), self._manifest, self._max_bytes)

@@ -61,9 +61,12 @@ def test_scripts_without_spaces_or_with_vowel_signs_are_cut_into_words(
     assert terms(BM25.query(query, [language])) & terms(BM25.document(document, language))
 
 
-def test_a_name_in_camel_case_is_one_word() -> None:
+def test_a_name_in_camel_case_is_found_whole_and_by_its_words() -> None:
     assert meets("getusername", "call getUserName()", "en")
-    assert not meets("user name", "call getUserName()", "en")
+    assert meets("user name", "call getUserName()", "en")
+    assert meets("maximum per subject", "MaxMsgsPerSubject", "en")
+    assert meets("server", "HTTPServer", "en")
+    assert not meets("serv er", "a plain server", "en")
 
 
 def test_stop_words_are_left_out() -> None:

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from services.ingest.watcher.changes import Present, Removed, Step, compare, similar
@@ -124,6 +124,7 @@ def test_what_is_below_a_blind_folder_is_not_gone():
     assert [known.path for known in compare(rows, {}, ["a", "e.md"]).gone] == ["ab.md"]
 
 
+@example([(1, False), *[(1, True)] * 200])
 @given(st.lists(st.tuples(st.integers(0, 5_000_000), st.booleans()), max_size=300))
 def test_slices_keep_all_steps_in_order_within_their_bounds_and_moves_whole(sizes: list[tuple[int, bool]]):
     steps: list[Step] = []

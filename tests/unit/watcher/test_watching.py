@@ -5,16 +5,22 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from services.ingest.watcher.options import WatchOptions
 from services.ingest.watcher.pending import Pending
-from services.ingest.watcher.watching import relative_paths
+from services.ingest.watcher.watcher import Watcher
+from services.ingest.watcher.watching import FolderWatch, relative_paths
 from tests.fakes.in_memory_file_log import InMemoryFileLog
 from tests.unit.watcher.vault import QUICK, Vault
+
+SILENT = replace(QUICK, watch=WatchOptions(quiet_ms=6_000))
+"""The kernel's first word would come after 3 seconds."""
 
 
 def has(path: str, text: str) -> Callable[[InMemoryFileLog], bool]:
@@ -231,15 +237,41 @@ async def test_of_two_spellings_the_other_one_becomes_the_page_when_the_first_go
 
 
 async def test_a_sweep_finds_what_the_kernel_did_not_tell(vault: Vault):
-    vault.options = replace(QUICK, sweep_every_s=0.3, watch=WatchOptions(quiet_ms=60_000))
+    vault.options = replace(SILENT, sweep_every_s=0.3)
     with vault.watcher() as watcher:
         vault.write("a.md", "A")
         await watcher.sync()
-        running = asyncio.create_task(watcher.run())
-        vault.write("quiet/b.md", "B")
-        await vault.log.until(has("quiet/b.md", "B"))
-        running.cancel()
-        await asyncio.wait((running,))
+        async with running(watcher):
+            vault.write("quiet/b.md", "B")
+            await vault.log.until(has("quiet/b.md", "B"))
+
+
+async def test_a_file_that_went_while_others_were_published_is_looked_at_again(vault: Vault):
+    vault.options = SILENT
+    for number in range(64):
+        vault.write(f"{number:02}.md", "fills the first slice")
+    late = vault.write("late.md", "late")
+    with vault.watcher() as watcher:
+        vault.log.on_publish = late.unlink
+        assert (await watcher.sync()).published == 64
+        vault.log.on_publish = None
+        vault.write("late.md", "back")
+        async with running(watcher):
+            await vault.log.until(has("late.md", "back"))
+
+
+async def test_a_new_folder_is_looked_at_twice(tmp_path: Path):
+    pending = Pending()
+    watch = asyncio.create_task(FolderWatch(str(tmp_path), pending, WatchOptions(second_look_s=0.3)).run())
+    assert await pending.wait(10)
+    assert pending.take().everything
+    (tmp_path / "folder").mkdir()
+    for _ in range(2):
+        assert await pending.wait(10)
+        assert pending.take().paths == {"folder"}
+    assert not await pending.wait(0.5)
+    watch.cancel()
+    await asyncio.wait((watch,))
 
 
 async def test_cancelling_leaves_no_task_behind(vault: Vault):
@@ -286,3 +318,13 @@ async def write_until(vault: Vault, path: str) -> None:
             continue
         return
     raise AssertionError(f"{path} is not watched")
+
+
+@asynccontextmanager
+async def running(watcher: Watcher) -> AsyncGenerator[None]:
+    """Run a watcher for the length of a block."""
+    task = asyncio.create_task(watcher.run())
+    yield
+    task.cancel()
+    await asyncio.wait((task,))
+    assert task.cancelled()
