@@ -4,7 +4,8 @@ Words are lower case, without accents, without the language's stop words, and st
 every text is Qdrant's `word`: runs of letters and digits. Text with Chinese or Japanese, which write no spaces
 between words, or with Indic scripts, whose vowel signs are no letters, gets the words that Qdrant's `multilingual`
 tokenizer finds besides. That one alone would lose every number ("§ 15", "2024", "UTF-8" becomes "utf") and takes
-three times as long. Identifiers with humps count whole and by their parts. Neither knows the words of Thai, Lao, Khmer and Burmese: only whole runs match there.
+three times as long. Identifiers with humps count whole and by their parts. Neither tokenizer knows the words of Thai,
+Lao, Khmer and Burmese: only whole runs match there.
 
 Method: Robertson and Zaragoza, The Probabilistic Relevance Framework (2009); k 1.2, b 0.75, average length 256 words.
 """

@@ -107,6 +107,23 @@ def test_an_edit_changes_only_chunks_that_hold_a_part_of_its_section(
     assert before.texts_outside(reached) == after.texts_outside(reached)
 
 
+_SHORT = st.integers(1, 30).map(lambda words: " ".join(["word"] * words))
+_SHORT_SECTIONS = st.lists(st.tuples(st.sampled_from([2, 2, 2, 3]), _SHORT), min_size=4, max_size=30)
+
+
+@given(_SHORT_SECTIONS, _SHORT, st.data())
+def test_an_edit_among_many_short_sections_does_not_regroup_the_others(
+    raw: list[tuple[int, str]], new_text: str, data: st.DataObject
+) -> None:
+    sections = [PageSection(level, (Block(text),)) for level, text in raw]
+    edited = data.draw(st.integers(0, len(sections) - 1))
+    changed = [*sections[:edited], PageSection(raw[edited][0], (Block(new_text),)), *sections[edited + 1 :]]
+
+    before, after = _by_reach(sections, edited), _by_reach(changed, edited)
+    reached = before.reached | after.reached
+    assert before.texts_outside(reached) == after.texts_outside(reached)
+
+
 class _Reach:
     """Chunks of a page, each with the numbers of the sections that it holds a part of."""
 

@@ -64,7 +64,7 @@ def test_scripts_without_spaces_or_with_vowel_signs_are_cut_into_words(
 def test_a_name_in_camel_case_is_found_whole_and_by_its_words() -> None:
     assert meets("getusername", "call getUserName()", "en")
     assert meets("user name", "call getUserName()", "en")
-    assert meets("maximum per subject", "MaxMsgsPerSubject", "en")
+    assert meets("the max msgs per subject", "MaxMsgsPerSubject", "en")
     assert meets("server", "HTTPServer", "en")
     assert not meets("serv er", "a plain server", "en")
 

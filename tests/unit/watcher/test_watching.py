@@ -248,16 +248,19 @@ async def test_a_sweep_finds_what_the_kernel_did_not_tell(vault: Vault):
 
 async def test_a_file_that_went_while_others_were_published_is_looked_at_again(vault: Vault):
     vault.options = SILENT
-    for number in range(64):
-        vault.write(f"{number:02}.md", "fills the first slice")
-    late = vault.write("late.md", "late")
+    files = {vault.write(f"{number}.md", "One more than a slice holds.").name for number in range(65)}
+
+    def remove_the_last() -> None:
+        for name in files - vault.log.files().keys():
+            (vault.root / name).unlink()
+
     with vault.watcher() as watcher:
-        vault.log.on_publish = late.unlink
+        vault.log.on_publish = remove_the_last
         assert (await watcher.sync()).published == 64
-        vault.log.on_publish = None
-        vault.write("late.md", "back")
+        (last,) = files - vault.log.files().keys()
+        vault.write(last, "back")
         async with running(watcher):
-            await vault.log.until(has("late.md", "back"))
+            await vault.log.until(has(last, "back"))
 
 
 async def test_a_new_folder_is_looked_at_twice(tmp_path: Path):
