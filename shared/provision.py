@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 import asyncpg
 import nats.js.errors
@@ -55,47 +56,46 @@ class ReaderRole:
 
 def stream_configs(topology: Topology) -> list[api.StreamConfig]:
     """Return what each stream must be; every one has a bound."""
-    file_backed = api.StorageType.FILE
     return [
-        api.StreamConfig(
-            name=topology.files,
+        _stream(
+            topology.files,
+            f"{topology.root}.file.>",
             description="Newest state of every file: a compacted log of the vaults",
-            subjects=[f"{topology.root}.file.>"],
             max_msgs_per_subject=1,
             max_msgs=5_000_000,
             discard=api.DiscardPolicy.NEW,  # full: the watcher hears of it; nothing of the log is dropped
-            storage=file_backed,
             allow_direct=True,
             allow_msg_ttl=True,
             duplicate_window=_DUPLICATES_S,
         ),
-        api.StreamConfig(
-            name=topology.embed,
+        _stream(
+            topology.embed,
+            f"{topology.root}.embed.>",
             description="Texts that wait for their dense vector",
-            subjects=[f"{topology.root}.embed.>"],
             retention=api.RetentionPolicy.WORK_QUEUE,
             max_msgs_per_subject=1,
             max_msgs=5_000_000,
-            storage=file_backed,
         ),
-        api.StreamConfig(
-            name=topology.pages,
+        _stream(
+            topology.pages,
+            f"{topology.root}.page.>",
             description="What became of pages",
-            subjects=[f"{topology.root}.page.>"],
             max_age=7 * _DAY_S,
             max_msgs=1_000_000,
-            storage=file_backed,
             duplicate_window=_DUPLICATES_S,
         ),
-        api.StreamConfig(
-            name=topology.dead,
+        _stream(
+            topology.dead,
+            f"{topology.root}.dead.>",
             description="Messages that no retry can help",
-            subjects=[f"{topology.root}.dead.>"],
             max_age=30 * _DAY_S,
             max_msgs=100_000,
-            storage=file_backed,
         ),
     ]
+
+
+def _stream(name: str, subject: str, **more: Any) -> api.StreamConfig:
+    return api.StreamConfig(name=name, subjects=[subject], storage=api.StorageType.FILE, **more)
 
 
 def consumer_configs(topology: Topology) -> list[tuple[str, api.ConsumerConfig]]:

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+import nats.errors
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
@@ -36,6 +37,8 @@ IN_FLIGHT = 64
 
 _RETRY_AFTER_MS = 200
 """What a caller beyond that bound is told to wait."""
+
+_REPLY_TOO_LARGE = "The reply is larger than a message may be: ask for less."
 
 ERROR_CODE_HEADER = "Nats-Service-Error-Code"
 ERROR_HEADER = "Nats-Service-Error"
@@ -60,13 +63,20 @@ class _Served(Generic[RequestT]):
     errors: Counter[str] = field(default_factory=Counter[str])
 
     async def __call__(self, request: Request) -> None:
-        reply = await self._reply(request)
+        """Never raises: what leaves here, `nats.micro` would send to the caller as text."""
+        try:
+            await self._send(request, await self._reply(request))
+        except nats.errors.MaxPayloadError:
+            await self._send(request, ErrorReply(code="too_large", message=_REPLY_TOO_LARGE))
+        except (nats.errors.Error, OSError) as error:
+            _log.warning("service.reply_lost", endpoint=self.endpoint.name, error=str(error) or type(error).__name__)
+
+    async def _send(self, request: Request, reply: Message) -> None:
+        headers: dict[str, str] | None = None
         if isinstance(reply, ErrorReply):
             self.errors[reply.code] += 1
             headers = {ERROR_CODE_HEADER: reply.code, ERROR_HEADER: _header_text(reply.message)}
-            await request.respond(reply.to_json(), headers=headers)
-        else:
-            await request.respond(reply.to_json())
+        await request.respond(reply.to_json(), headers=headers)
 
     async def _reply(self, request: Request) -> Message:
         with handling(self.endpoint.name, request.headers):
@@ -114,7 +124,9 @@ async def serve(
     served = {endpoint.name: _Served(endpoint) for endpoint in endpoints}
 
     def stats(stats: EndpointStats) -> dict[str, object]:
-        return {"errors_by_code": dict(served[stats.name].errors)}
+        errors = served[stats.name].errors
+        stats.num_errors = errors.total()  # `nats.micro` counts only handlers that raise
+        return {"errors_by_code": dict(errors)}
 
     config = ServiceConfig(name=name, version=version, description=description, stats_handler=stats)
     with translated(f"registering {name}"):
@@ -161,6 +173,8 @@ class _Concurrent:
 
         async def dispatch(message: Msg) -> None:
             nonlocal in_flight
+            if not message.reply:
+                return  # published, not asked: nobody waits for an answer
             if in_flight >= IN_FLIGHT:
                 await self._refuse(message)
                 return
@@ -174,8 +188,7 @@ class _Concurrent:
     async def _refuse(self, message: Msg) -> None:
         reply = ErrorReply(code="unavailable", message="Too many requests at once.", retry_after_ms=_RETRY_AFTER_MS)
         headers = {ERROR_CODE_HEADER: reply.code, ERROR_HEADER: reply.message}
-        if message.reply:
-            await self._client.publish(message.reply, reply.to_json(), headers=headers)
+        await self._client.publish(message.reply, reply.to_json(), headers=headers)
 
     async def finish(self) -> None:
         """Wait for the requests under way."""

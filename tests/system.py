@@ -102,7 +102,7 @@ class System:
     async def settled_vault(self) -> None:
         """Wait until the vault is known."""
         async with asyncio.timeout(20):
-            while not await self.rows("SELECT FROM vaults WHERE vault_id = $1", self.vault_id):
+            while not await self.rows("SELECT FROM vaults WHERE vault_id = $1", self.vault_id):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
 
     async def rows(self, query: str, *arguments: object) -> list[asyncpg.Record]:
@@ -120,7 +120,7 @@ class System:
     async def snapshot(self) -> dict[str, object]:
         """Return all that is live, in a form that two systems with the same vault share."""
         chunks = await self.rows(
-            "SELECT chunk_id::text, path, c.content_hash, text_hash, char_start, char_end, embedded_in IS NOT NULL AS done"
+            "SELECT chunk_id::text, path, c.content_hash, text_hash, char_start, char_end, embedded_in IS NOT NULL"
             " FROM chunks c JOIN pages USING (page_id) ORDER BY chunk_id"
         )
         links = await self.rows(

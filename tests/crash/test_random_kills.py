@@ -20,7 +20,7 @@ from tests.crash.processes import Deployment, deployment
 
 KILLS = int(os.environ.get("CITEBUS_CRASH_KILLS", "50"))
 SEED = int(os.environ.get("CITEBUS_CRASH_SEED", "1"))
-WORDS = "harbour tide lamp ledger copper almanac winter orchard signal bridge".split()
+WORDS = ["harbour", "tide", "lamp", "ledger", "copper", "almanac", "winter", "orchard", "signal", "bridge"]
 ROLES = ("worker", "worker", "watcher", "nats", "postgres")  # the worker's process is the embedder's too
 
 
@@ -78,7 +78,7 @@ async def settled(running: Deployment, vault_id: str) -> None:
     """Sweep, then wait until nothing is waiting."""
     topology = Topology()
     async with open_bus(running.nats_url, name="test") as client, asyncio.timeout(120):
-        while await ask(client, topology.ingest("sync", vault_id), SyncReply) is None:
+        while await ask(client, topology.ingest("sync", vault_id), SyncReply) is None:  # noqa: ASYNC110  (no event to await)
             await asyncio.sleep(0.2)
         quiet = 0
         while quiet < 3:
@@ -135,9 +135,8 @@ async def end_of(folder: Path, vault: Path, kills: int, rng: random.Random) -> d
 @pytest.mark.crash
 @pytest.mark.timeout(900)
 async def test_after_random_kills_what_is_live_equals_a_clean_rebuild(data_dir: Path) -> None:
-    data_dir.mkdir()
     vault = data_dir / "vault"
-    vault.mkdir()
+    os.makedirs(vault)
     killed = await end_of(data_dir / "killed", vault, KILLS, random.Random(SEED))
     clean = await end_of(data_dir / "clean", vault, 0, random.Random(SEED))
     shutil.rmtree(data_dir / "clean", ignore_errors=True)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -17,16 +18,18 @@ from services.ingest.adapters.postgres.ledger import PostgresLedger
 from services.ingest.adapters.postgres.point_source import PostgresPointSource
 from services.ingest.embedding_stage import EmbeddingStage
 from services.ingest.indexing import Arrival, Indexer
+from services.ingest.ports import Ledger
 from services.ingest.reconciling import Reconciling
 from shared.contracts.files import FileChanged
 from shared.ids import content_hash, page_id
 from shared.topology import Topology
 from shared.vectors.bm25 import Bm25Encoder
+from shared.vectors.store import VectorStore
 from tests.fakes.faults import STEPS, Death, Killed, MortalLedger, MortalOutbox, MortalStore
 from tests.fakes.in_memory_vector_store import InMemoryVectorStore
 from tests.system import System, running_system
 
-WORDS = "harbour tide lamp ledger copper almanac winter orchard signal bridge".split()
+WORDS = ["harbour", "tide", "lamp", "ledger", "copper", "almanac", "winter", "orchard", "signal", "bridge"]
 
 
 @dataclass
@@ -40,8 +43,8 @@ class Bench:
         r = self.system.resources
         mortal = death or Death("never")
         return Indexer(
-            ledger=MortalLedger(PostgresLedger(r.pool), mortal),
-            store=MortalStore(r.store, mortal),
+            ledger=cast("Ledger", MortalLedger(PostgresLedger(r.pool), mortal)),
+            store=cast("VectorStore", MortalStore(r.store, mortal)),
             outbox=MortalOutbox(NatsOutbox(r.client, r.topology), mortal),
             catalogue=NatsVaultCatalogue(r.client, r.topology),
             bm25=Bm25Encoder(),
@@ -77,7 +80,7 @@ class Bench:
         found: set[tuple[str, str]] = set()
         for sequence in range(info.state.first_seq, info.state.last_seq + 1):
             message = await jetstream.get_msg(stream, sequence)
-            event = __import__("json").loads(message.data or b"{}")
+            event = json.loads(message.data or b"{}")
             found.add((event["type"], event["path"]))
         return found
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from shared.errors import NotFound
 from shared.provision import provision_bus
 from shared.topology import Topology
 from tests.fakes.failing_embedder import FailingEmbedder
@@ -24,10 +26,10 @@ async def filled(system: System, count: int = 6) -> dict[str, object]:
     return await system.snapshot()
 
 
-async def until(condition: object, timeout_s: float = 30.0) -> None:
+async def until(condition: Callable[[], Awaitable[bool]], timeout_s: float = 30.0) -> None:
     """Wait until an async condition holds."""
     async with asyncio.timeout(timeout_s):
-        while not await condition():  # type: ignore[operator]
+        while not await condition():  # noqa: ASYNC110  (what it asks has no event)
             await asyncio.sleep(0.05)
 
 
@@ -39,7 +41,7 @@ async def test_wiped_vectors_come_back_without_embedding(system: System) -> None
     async def back() -> bool:
         try:
             return await system.snapshot() == before
-        except Exception:  # noqa: BLE001  (the space does not exist until the sweep makes it)
+        except NotFound:  # the space does not exist until the sweep makes it
             return False
 
     await until(back)
@@ -80,7 +82,9 @@ async def test_a_files_stream_that_was_wiped_and_made_anew_loses_nothing_and_sto
     assert (await system.search("zebra")).citations[0].path == "n1.md"
 
 
-async def test_a_wiped_embed_stream_is_filled_again(nats_url: str, topology: Topology, database: str, tmp_path: Path) -> None:
+async def test_a_wiped_embed_stream_is_filled_again(
+    nats_url: str, topology: Topology, database: str, tmp_path: Path
+) -> None:
     embedder = FailingEmbedder(away=True)
     async with running_system(nats_url, topology, database, tmp_path, embedder=embedder) as system:
         for n in range(4):

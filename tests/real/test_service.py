@@ -204,3 +204,26 @@ async def asked(bus: Client, topology: Topology, verb: str) -> dict[str, object]
     """Return what the service says of itself."""
     message = await bus.request(f"$SRV.{verb}.{service_name(topology)}", b"", timeout=5)
     return json.loads(message.data)
+
+
+async def test_a_reply_larger_than_a_message_may_be_is_an_error_not_silence(bus: Client, topology: Topology) -> None:
+    async def endless(vault_id: str, question: Question) -> Answer:
+        del vault_id
+        return Answer(vault_id="v" * (bus.max_payload + 1), number=question.number)
+
+    async with serving(bus, topology, endless) as subject:
+        reply = error_of(await bus.request(subject, b"{}", timeout=5))
+    assert reply.code == "too_large"
+
+
+async def test_what_is_published_without_a_reply_address_is_passed_over(bus: Client, topology: Topology) -> None:
+    numbers: list[int] = []
+
+    async def noting(vault_id: str, question: Question) -> Answer:
+        numbers.append(question.number)
+        return await echo(vault_id, question)
+
+    async with serving(bus, topology, noting) as subject:
+        await bus.publish(subject, b'{"number": 1}')
+        await bus.request(subject, b'{"number": 2}', timeout=5)
+    assert numbers == [2]

@@ -19,7 +19,7 @@ def page(*paragraphs: str, title: str = "Long page") -> str:
 
 
 async def test_a_saved_file_is_found_and_cited_where_it_stands(system: System) -> None:
-    text = "# Tide tables\n\nThe tide at Brockhaven turns at noon.\n\n## Harbour\n\nThe harbour master is Ilse Marten.\n"
+    text = "# Tide tables\n\nThe tide turns at noon.\n\n## Harbour\n\nThe harbour master is Ilse Marten.\n"
     await system.write("wiki/tides.md", text)
     reply = await system.search("who is the harbour master")
     assert reply.text.startswith("[1] Tide tables\n")
