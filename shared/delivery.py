@@ -21,6 +21,7 @@ from nats.aio.msg import Msg
 from shared.bus import translated
 from shared.errors import CitebusError, NotFound, PermanentError, RetryableError, Unavailable
 from shared.pull import Pull
+from shared.telemetry import handling
 from shared.topology import Topology
 
 _log = structlog.get_logger(__name__)
@@ -136,7 +137,8 @@ class Delivery:
 
     async def _outcomes(self, batch: Sequence[Delivered]) -> Sequence[Outcome]:
         try:
-            return await self._handler(batch)
+            with handling(f"deliver {self._consumer.name}", None):
+                return await self._handler(batch)
         except RetryableError as error:
             _log.warning("delivery.retry", consumer=self._consumer.name, messages=len(batch), error=str(error))
             return [Retry(str(error), error.retry_after_s)] * len(batch)

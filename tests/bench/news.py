@@ -29,6 +29,8 @@ class News:
     """Paths whose page is gone."""
     texts: int = 0
     """Texts that were queued for the embedder."""
+    indexed_at: float = 0.0
+    """When a page was announced as searchable last, by time.perf_counter."""
     last: float = 0.0
     """When a page event came last, by time.perf_counter."""
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -55,6 +57,7 @@ class News:
         if event == "indexed":
             indexed = PageIndexed.model_validate_json(data)
             self.indexed[indexed.path] = indexed.content_hash
+            self.indexed_at = self.last
         elif event == "embedded":
             self.embedded.add(PageEmbedded.model_validate_json(data).path)
         elif event == "moved":

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+from nats.aio.client import Client
 
 from deploy.embedded.client import BusClient
 from deploy.embedded.state import RunningStack, read_running_stack
@@ -41,6 +42,8 @@ class Product:
     """A stack that runs."""
 
     client: BusClient
+    bus: Client
+    """A connection of the bench's own, for listening."""
     news: News
     stack: RunningStack
     folder: Path
@@ -102,7 +105,7 @@ async def running_product(folder: Path, environment: Mapping[str, str] = HASHING
             listening(bus, Topology(), VAULT_ID) as news,
         ):
             await _known(client)
-            yield Product(client, news, stack, folder, vault)
+            yield Product(client, bus, news, stack, folder, vault)
     finally:
         await asyncio.to_thread(_stop, process)
 

@@ -4,7 +4,7 @@
     include = ["*.md"]           # patterns as in .gitignore
     exclude = ["drafts/"]
     never_cite = ["raw/"]
-    language = "de"              # else found out per page
+    language = "de"              # where a page does not say `lang` itself; else en
 
     [schema]
     strict = true
