@@ -48,7 +48,8 @@ async def open_bus(url: str, *, name: str, connect_timeout_s: float | None = Non
 
 async def _connect(client: Client, url: str, name: str) -> None:
     async def on_disconnected() -> None:
-        _log.warning("bus.disconnected", server=_without_secrets(url))
+        if not client.is_closed:  # closed by us
+            _log.warning("bus.disconnected", server=_without_secrets(url))
 
     async def on_reconnected() -> None:
         _log.info("bus.reconnected", server=_without_secrets(url))

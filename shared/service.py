@@ -26,7 +26,7 @@ from pydantic import ValidationError
 from shared.bus import translated
 from shared.contracts.error import ErrorCode, ErrorReply
 from shared.contracts.message import Message
-from shared.errors import CitebusError, InvalidInput, RetryableError
+from shared.errors import CitebusError, DeadlineExceeded, InvalidInput, RetryableError
 from shared.ids import VAULT_ID
 from shared.telemetry import handling
 
@@ -43,7 +43,17 @@ _REPLY_TOO_LARGE = "The reply is larger than a message may be: ask for less."
 ERROR_CODE_HEADER = "Nats-Service-Error-Code"
 ERROR_HEADER = "Nats-Service-Error"
 
+LIMIT_S = 4.0
+"""Longest work on a request that names no time of its own: shorter than what callers usually wait."""
+
+SLACK_S = 0.25
+"""What an endpoint may take beyond the time that a request names, for its own way to end in time is the better one."""
+
 RequestT = TypeVar("RequestT", bound=Message)
+
+
+def _limit_s(_: Message) -> float:
+    return LIMIT_S
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +65,8 @@ class Endpoint(Generic[RequestT]):
     request: type[RequestT]
     handler: Callable[[str, RequestT], Awaitable[Message]]
     queue: str
+    limit_s: Callable[[RequestT], float | None] = _limit_s
+    """Seconds after which a request is answered by an error, whatever still hangs, and its work is cancelled."""
 
 
 @dataclass(slots=True)
@@ -81,12 +93,26 @@ class _Served(Generic[RequestT]):
     async def _reply(self, request: Request) -> Message:
         with handling(self.endpoint.name, request.headers):
             try:
-                return await self.endpoint.handler(_vault_id(request.subject), self._parsed(request.data))
+                return await self._worked(_vault_id(request.subject), self._parsed(request.data))
             except CitebusError as error:
                 return error_reply(error)
             except Exception as error:  # noqa: BLE001  (the policy: a caller never waits for its timeout)
                 _log.exception("service.failed", endpoint=self.endpoint.name, exc_info=error)
                 return ErrorReply(code="internal", message="An unexpected error; the service's log says more.")
+
+    async def _worked(self, vault_id: str, request: RequestT) -> Message:
+        """Return what the handler returns; do not wait for one that is cancelled, as a frozen server may hold it."""
+        limit_s = self.endpoint.limit_s(request)
+        working = asyncio.ensure_future(self.endpoint.handler(vault_id, request))
+        try:
+            done, _ = await asyncio.wait({working}, timeout=limit_s)
+        finally:
+            if not working.done():
+                working.cancel()
+                working.add_done_callback(_forget)
+        if not done:
+            raise DeadlineExceeded(f"No answer within {limit_s:g} s: a server may be down or busy, try again.")
+        return working.result()
 
     def _parsed(self, data: bytes) -> RequestT:
         try:
@@ -96,6 +122,11 @@ class _Served(Generic[RequestT]):
             where = ".".join(str(part) for part in first["loc"]) or "body"
             kind = self.endpoint.request.__name__
             raise InvalidInput(f"The request is no valid {kind}: {where}: {first['msg']}.") from error
+
+
+def _forget(abandoned: asyncio.Future[Message]) -> None:
+    if not abandoned.cancelled() and (error := abandoned.exception()) is not None:
+        _log.info("service.abandoned", error=str(error) or type(error).__name__)
 
 
 def error_reply(error: CitebusError) -> ErrorReply:

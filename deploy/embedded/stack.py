@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,7 +34,7 @@ from shared.bus import open_bus
 from shared.embedding.build import build_embedder
 from shared.embedding.embedder import Space
 from shared.embedding.settings import EmbeddingSettings
-from shared.errors import InvalidInput
+from shared.errors import CitebusError, InvalidInput
 from shared.postgres.pool import open_pool
 from shared.provision import READER_ROLE, ReaderRole, provision_bus, provision_database, provision_space
 from shared.topology import Topology
@@ -64,11 +64,12 @@ async def open_stack(options: StackOptions) -> AsyncGenerator[EmbeddedStack]:
     """Start everything, and stop it in order at the end; nothing is left running when the start fails.
 
     Raises InvalidInput (the data folder is in use, a vault is no folder, two vaults bear one id), SpaceMismatch,
-    Unavailable.
+    Unavailable; of several at once the first, and never in a group.
     """
     vaults = _vault_ids(options.vaults)
     data = DataFolder.create(options.data_dir)
     async with AsyncExitStack() as stack:
+        stack.enter_context(_first_error())
         stack.enter_context(hold(data))
         nats, postgres = NatsServer(data), PostgresServer(data)
         servers = Supervised(nats), Supervised(postgres)
@@ -77,7 +78,22 @@ async def open_stack(options: StackOptions) -> AsyncGenerator[EmbeddedStack]:
         await _start_services(stack, data, resources, postgres, vaults)
         remember_vaults(data.root, vaults)
         _write_down(stack, data, nats, postgres, vaults)
-        yield EmbeddedStack(nats.url, vaults, _parts(data, nats, servers, vaults, resources.space), servers)
+        yield EmbeddedStack(nats.url, vaults, _parts(data, nats, servers, resources.space), servers)
+
+
+@contextmanager
+def _first_error() -> Generator[None]:
+    """Raise the first of a group of errors of citebus; a group that holds a defect stays whole."""
+    try:
+        yield
+    except ExceptionGroup as group:
+        known, defects = group.split(CitebusError)
+        if known is None or defects is not None:
+            raise
+        first: Exception = known
+        while isinstance(first, ExceptionGroup):
+            first = first.exceptions[0]
+        raise first from group
 
 
 async def _start_both(stack: AsyncExitStack, servers: tuple[Supervised, Supervised]) -> None:
@@ -157,13 +173,7 @@ def _write_down(
     stack.callback(forget_running_stack, data)
 
 
-def _parts(
-    data: DataFolder,
-    nats: NatsServer,
-    servers: tuple[Supervised, Supervised],
-    vaults: Mapping[str, Path],
-    space: Space,
-) -> list[StackPart]:
+def _parts(data: DataFolder, nats: NatsServer, servers: tuple[Supervised, Supervised], space: Space) -> list[StackPart]:
     nats_server, postgres = servers
     address = nats.url.rpartition("@")[2]
     return [
@@ -171,5 +181,4 @@ def _parts(
         StackPart("postgres", f"process {postgres.pid}, data in {data.postgres}"),
         StackPart("vectors", f"Qdrant Edge, space {space.name}, in {data.vectors}"),
         StackPart("services", f"retrieval, embedder, worker, watcher: process {os.getpid()}"),
-        *(StackPart("vault", f"{vault_id}: {folder}") for vault_id, folder in vaults.items()),
     ]

@@ -58,8 +58,8 @@ class StackOpener(Protocol):
     """Opens a stack.
 
     On entering: all services answer and the vaults are written down (deploy.embedded.known_vaults), else a CitebusError
-    is raised, alone or in a group, and nothing is left running (InvalidInput when a stack already runs on the data
-    folder or a vault is no folder). On leaving, also when cancelled: everything is stopped in order.
+    is raised, never in a group, and nothing is left running (InvalidInput when a stack already runs on the data folder
+    or a vault is no folder). On leaving, also when cancelled: everything is stopped in order.
     """
 
     def __call__(self, options: StackOptions, /) -> AbstractAsyncContextManager[OpenedStack]:

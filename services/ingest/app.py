@@ -34,7 +34,7 @@ from shared.embedding.settings import EmbeddingSettings
 from shared.errors import CitebusError
 from shared.postgres.pool import Pool, open_pool
 from shared.provision import ACK_WAIT_S, check_space, provision_bus
-from shared.service import Endpoint, serve
+from shared.service import SLACK_S, Endpoint, serve
 from shared.settings import ServiceSettings
 from shared.topology import CONSUMER_EMBEDDERS, CONSUMER_WORKERS, QUEUE_INGEST, Topology
 from shared.vectors.bm25 import Bm25Encoder
@@ -143,12 +143,16 @@ async def _answering(r: Resources, ledger: PostgresLedger) -> AsyncGenerator[Non
         wait = Waiting(ledger, news, r.space.name).wait
         endpoints = [
             Endpoint("status", r.topology.ingest("status", "*"), StatusRequest, status, QUEUE_INGEST),
-            Endpoint("wait", r.topology.ingest("wait", "*"), WaitRequest, wait, QUEUE_INGEST),
+            Endpoint("wait", r.topology.ingest("wait", "*"), WaitRequest, wait, QUEUE_INGEST, _limit_s),
         ]
         async with serve(
             r.client, name="citebus-ingest", version=VERSION, description="Files to chunks", endpoints=endpoints
         ):
             yield
+
+
+def _limit_s(request: WaitRequest) -> float:
+    return request.timeout_ms / 1000 + SLACK_S
 
 
 def _delivery(r: Resources, consumer: Consumer, handler: Handler) -> Delivery:

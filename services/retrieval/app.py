@@ -20,7 +20,7 @@ from shared.embedding.build import build_embedder
 from shared.embedding.embedder import Embedder
 from shared.embedding.settings import EmbeddingSettings
 from shared.postgres.pool import Pool, open_pool
-from shared.service import Endpoint, serve
+from shared.service import SLACK_S, Endpoint, serve
 from shared.settings import ServiceSettings
 from shared.topology import QUEUE_RETRIEVAL, Topology
 from shared.vectors.bm25 import Bm25Encoder
@@ -41,7 +41,7 @@ async def running_retrieval(  # noqa: PLR0913, PLR0917  (one argument per resour
     )
     handlers = Handlers(Search(pages, vaults, profiles, settings.bounds()), Resolve(pages))
     endpoints = [
-        Endpoint("search", topology.search("*"), SearchRequest, handlers.on_search, QUEUE_RETRIEVAL),
+        Endpoint("search", topology.search("*"), SearchRequest, handlers.on_search, QUEUE_RETRIEVAL, _limit_s),
         Endpoint("resolve", topology.resolve("*"), ResolveRequest, handlers.on_resolve, QUEUE_RETRIEVAL),
     ]
     async with serve(
@@ -64,3 +64,7 @@ async def running_alone(
         store = await stack.enter_async_context(open_store(settings))
         await stack.enter_async_context(running_retrieval(client, settings.topology, pool, store, embedder, retrieval))
         yield
+
+
+def _limit_s(request: SearchRequest) -> float:
+    return request.deadline_ms / 1000 + SLACK_S

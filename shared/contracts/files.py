@@ -63,5 +63,7 @@ class VaultSettings(Message):
     include: tuple[str, ...] = Field(default=("*.md", "*.markdown"), description="Patterns as in .gitignore.")
     exclude: tuple[str, ...] = Field(default=(), description="Patterns as in .gitignore; they win over include.")
     never_cite: tuple[str, ...] = Field(default=("raw/",), description="Path prefixes that are indexed, never cited.")
-    language: str | None = Field(default=None, description="ISO 639-1, for stemming where a page says no `lang`; null: en.")
+    language: str | None = Field(
+        default=None, description="ISO 639-1, for stemming where a page says no `lang`; null: en."
+    )
     rules: SchemaRules = SchemaRules()

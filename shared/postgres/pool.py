@@ -18,6 +18,7 @@ _UNREACHABLE = (
     OSError,
     TimeoutError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # the connection broke in the middle of a call
     asyncpg.PostgresConnectionError,
     asyncpg.exceptions.OperatorInterventionError,  # shutting down, starting up, crash of a sibling
     asyncpg.exceptions.InsufficientResourcesError,  # disk full, too many connections

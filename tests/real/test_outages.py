@@ -77,6 +77,7 @@ async def test_a_bus_that_is_killed_while_files_change_loses_and_repeats_nothing
             await asyncio.sleep(0.1)  # in the middle of the work
             one.kill("nats")
             write(system, *range(start + 10, start + 20))
+            await until(lambda: not system.resources.client.is_connected)
         await all_is_well(system, 60)
         assert system.embedder.document_texts == 60
 

@@ -227,3 +227,22 @@ async def test_what_is_published_without_a_reply_address_is_passed_over(bus: Cli
         await bus.publish(subject, b'{"number": 1}')
         await bus.request(subject, b'{"number": 2}', timeout=5)
     assert numbers == [2]
+
+
+async def test_a_handler_that_hangs_even_when_cancelled_does_not_keep_the_caller_waiting(
+    bus: Client, topology: Topology
+) -> None:
+    released = asyncio.Event()
+
+    async def stubborn(vault_id: str, question: Question) -> Answer:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            await released.wait()  # as a driver does that says goodbye to a server that does not answer
+        return await echo(vault_id, question)
+
+    endpoint = Endpoint("ask", f"{topology.root}.ask.*", Question, stubborn, "askers", limit_s=lambda _: 0.05)
+    async with serve(bus, name=service_name(topology), version="1.2.3", description="Hangs", endpoints=[endpoint]):
+        reply = error_of(await bus.request(f"{topology.root}.ask.v", b"{}", timeout=5))
+    assert reply.code == "deadline"
+    released.set()

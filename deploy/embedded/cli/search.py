@@ -65,15 +65,12 @@ def search(  # noqa: PLR0913  (one parameter per option of the command line)
             vaults = chosen_vaults(session, vault)
             await _catch_up(world, session, vaults)
             replies, failures = await _ask_all(session, vaults, request)
-        hits = merged(replies)
         if json_output:
-            world.out.out(as_json(query, hits, replies), highlight=False)
+            world.out.out(as_json(query, merged(replies), replies), highlight=False)
         else:
-            show_hits(world.out, hits, name_vault=len(vaults) > 1, full=full)
+            show_hits(world.out, merged(replies), name_vault=len(vaults) > 1, full=full)
             show_footer(world.out, replies)
-        for vault_id, failure in failures.items():
-            world.complain(f"vault {vault_id}: {failure}")
-        return FAILED if failures else DONE
+        return _tell_failures(world, failures)
 
     run(context, work)
 
@@ -107,6 +104,12 @@ async def _ask_all(
     if not replies:
         raise next(iter(failures.values()))
     return replies, failures
+
+
+def _tell_failures(world: World, failures: Mapping[str, CitebusError]) -> int:
+    for vault_id, failure in failures.items():
+        world.complain(f"vault {vault_id}: {failure}")
+    return FAILED if failures else DONE
 
 
 async def _outcome(session: Session, vault_id: str, request: SearchRequest) -> SearchReply | CitebusError:

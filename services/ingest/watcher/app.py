@@ -42,7 +42,7 @@ async def running_watcher(
             return await watcher.sync(full=request.full)
 
         subject = topology.ingest("sync", settings.vault_id)
-        endpoints = [Endpoint("sync", subject, SyncRequest, sync, QUEUE_INGEST)]
+        endpoints = [Endpoint("sync", subject, SyncRequest, sync, QUEUE_INGEST, limit_s=lambda _: None)]
 
         serving = asyncio.Event()
 

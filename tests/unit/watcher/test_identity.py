@@ -231,38 +231,6 @@ async def test_a_save_by_renaming_a_new_file_over_the_old_one_keeps_the_page(vau
     assert vault.pages() == {"a.md": page}
 
 
-async def test_page_ids_survive_a_lost_log(vault: Vault):
-    vault.write("a.md", TEXT)
-    await vault.sync()
-    vault.move("a.md", "b.md")
-    await vault.sync()
-    before = vault.pages()
-    vault.log.wipe()
-    await vault.sync()
-    assert vault.pages() == before
-
-
-async def test_page_ids_survive_a_lost_manifest(vault: Vault):
-    vault.write("a.md", TEXT)
-    await vault.sync()
-    vault.move("a.md", "b.md")
-    await vault.sync()
-    before = vault.pages()
-    shutil.rmtree(vault.manifest_file.parent)
-    assert await vault.sync() == []
-    assert vault.pages() == before
-
-
-async def test_a_move_while_the_manifest_was_lost_is_still_a_move(vault: Vault):
-    vault.write("a.md", TEXT)
-    await vault.sync()
-    page = vault.pages()["a.md"]
-    shutil.rmtree(vault.manifest_file.parent)
-    vault.move("a.md", "b.md")
-    await vault.sync()
-    assert vault.pages() == {"b.md": page}
-
-
 async def test_a_moved_vault_is_the_same_vault(vault: Vault, tmp_path: Path):
     vault.write("a.md", TEXT)
     await vault.sync()
