@@ -24,6 +24,9 @@ from shared.ids import file_key
 from shared.vectors.bm25 import Bm25Encoder
 from shared.vectors.store import VectorStore
 
+_PATIENCE = 40
+"""Deliveries that the tombstone of a moved page waits for the page; then the page is taken for gone."""
+
 _NO_CONFIG = "none"
 """Config of a change that no config worked: it differs from every other."""
 
@@ -34,7 +37,7 @@ class Arrival:
 
     message: FileChanged
     revision: int
-    redelivered: bool = False
+    deliveries: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,8 @@ def _change(arrival: Arrival, config: str, outcome: Outcome) -> Change:
         revision=arrival.revision,
         config_hash=config,
         outcome=outcome,
-        redelivered=arrival.redelivered,
+        redelivered=arrival.deliveries > 1,
+        patient=arrival.deliveries <= _PATIENCE,
     )
 
 

@@ -17,6 +17,11 @@ def revision(epoch: int, sequence: int) -> int:
     return (epoch << EPOCH_SHIFT) | sequence
 
 
+def position(revision: int) -> int:
+    """Return the position in its stream that a revision came from."""
+    return revision & ((1 << EPOCH_SHIFT) - 1)
+
+
 async def current_epoch(ledger: Ledger, history: FileHistory) -> int:
     """Return the epoch of the stream as it is now, a new one where it is not what it was. Raises Unavailable.
 

@@ -69,9 +69,12 @@ class Change:
     config_hash: str
     outcome: Outcome
     redelivered: bool = False
+    patient: bool = False
+    """The tombstone of a page that moved may wait for the change that brings the page to its new path."""
 
 
-Effect = Literal["indexed", "moved", "removed", "rejected", "unchanged", "stale"]
+Effect = Literal["indexed", "moved", "removed", "rejected", "unchanged", "stale", "early"]
+"""`early`: nothing was done; the same change again, a little later, will do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,10 @@ class Shelf:
         return Effected(change, "rejected", change.message.page_id)
 
     def _removed(self, change: Change) -> Effected:
+        message = change.message
+        page = self.pages.get(message.page_id)
+        if change.patient and message.moved_to and page is not None and page.path == message.path:
+            return Effected(change, "early", message.page_id)  # so that the page is never nowhere
         self._set(change, "removed")
         gone = self._displace(change.message.path, None)
         if gone is None:

@@ -156,7 +156,7 @@ async def test_a_worker_killed_at_any_step_and_restarted_ends_as_if_nothing_had_
     try:
         await bench.indexer(death).index("vault", final)
     except Killed:
-        await bench.indexer().index("vault", [replace(arrival, redelivered=True) for arrival in final])
+        await bench.indexer().index("vault", [replace(arrival, deliveries=2) for arrival in final])
     else:
         assert not death.struck
     await bench.embed_all()

@@ -124,6 +124,20 @@ def test_a_move_keeps_the_page_id_and_says_where_it_was() -> None:
     assert lying_on(shelf) == {"b.md": page}
 
 
+def test_the_tombstone_of_a_moved_page_waits_for_the_page_and_not_for_ever() -> None:
+    page = page_id("v", "a.md")
+    shelf = Shelf()
+    shelf.apply(present("a.md", page, 1))
+    tombstone = removed("a.md", page, 3, moved_to="b.md")
+    assert shelf.apply(replace(tombstone, patient=True)).effect == "early"
+    assert lying_on(shelf) == {"a.md": page}
+    assert shelf.slots[file_key("a.md")].revision == 1
+    assert shelf.apply(present("b.md", page, 2, moved_from="a.md")).effect == "moved"
+    assert shelf.apply(replace(tombstone, patient=True)).effect == "unchanged"
+    shelf.apply(present("c.md", page, 4))
+    assert shelf.apply(replace(removed("c.md", page, 5, moved_to="d.md"), patient=False)).effect == "removed"
+
+
 def test_a_rejected_change_leaves_the_last_good_revision_live() -> None:
     page = page_id("v", "a.md")
     shelf = Shelf()

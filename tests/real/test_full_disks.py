@@ -1,0 +1,56 @@
+"""A full disk, under each store in turn: said clearly, nothing lost, and all goes on when there is space again."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from shared.topology import Topology
+from shared.vectors.edge import EdgeOptions, QdrantEdgeStore
+from tests.real.disks import filled, small_disk
+from tests.real.outages import all_is_well, machine, note, system_on
+from tests.system import System, running_system
+
+pytestmark = [pytest.mark.real, pytest.mark.usefixtures("wheels"), pytest.mark.timeout(120)]
+
+
+def write(system: System, *numbers: int) -> None:
+    """Save notes without waiting for anything."""
+    for n in numbers:
+        (system.vault / f"n{n}.md").write_text(note(n))
+
+
+async def test_without_space_for_vectors_search_goes_on_and_edits_wait(
+    nats_url: str, topology: Topology, database: str, tmp_path: Path
+) -> None:
+    with small_disk(tmp_path / "disk", 400) as disk:
+        store = await QdrantEdgeStore.open(disk / "vectors", EdgeOptions(min_free_bytes=64 * 2**20))
+        try:
+            async with running_system(nats_url, topology, database, tmp_path, store=store) as system:
+                write(system, *range(3))
+                await system.settled(lambda status: status.pages == 3)
+                with filled(disk, leave_mb=32):
+                    write(system, *range(3, 6))
+                    await system.sync()
+                    await asyncio.sleep(1.0)
+                    assert (await system.status()).pages == 3
+                    assert (await system.search("m1x")).citations[0].path == "n1.md"
+                await all_is_well(system, 6)
+        finally:
+            await store.aclose()
+
+
+@pytest.mark.parametrize("server", ["postgres", "nats"])
+async def test_a_server_without_space_loses_nothing_and_goes_on_when_there_is_some(
+    data_dir: Path, server: str
+) -> None:
+    with small_disk(data_dir / server, 500) as disk:
+        async with machine(data_dir) as one, system_on(one) as system:
+            write(system, *range(3))
+            await system.settled(lambda status: status.pages == 3)
+            with filled(disk):
+                write(system, *range(3, 300))
+                await asyncio.sleep(5.0)
+            await all_is_well(system, 300)
