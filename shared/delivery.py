@@ -87,6 +87,11 @@ def growing_delay_s(deliveries: int) -> float:
     return min(_LONGEST_DELAY_S, 0.25 * 2 ** min(deliveries - 1, 10)) * random.uniform(0.8, 1.2)
 
 
+def asked_delay_s(delay_s: float) -> float:
+    """Return a little more than the other side asked for: NATS may be early, and not all should return at once."""
+    return delay_s * random.uniform(1.1, 1.2)
+
+
 class Delivery:
     """Runs one handler on one consumer until cancelled; `repair` is called when the consumer is gone."""
 
@@ -159,7 +164,7 @@ class Delivery:
                 case Done():
                     await message.ack()
                 case Retry(delay_s=delay_s):
-                    await message.nak(delay=delay_s or growing_delay_s(seen.deliveries))
+                    await message.nak(delay=asked_delay_s(delay_s) if delay_s else growing_delay_s(seen.deliveries))
                 case Dead(reason=reason):
                     await self._put_aside(message, reason)
                     await message.term()

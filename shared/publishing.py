@@ -20,6 +20,12 @@ from shared.errors import Unavailable
 _SLICE = 512
 """Messages that wait for their acks at once: the server's and the client's buffers stay small."""
 
+NOT_STORED = (
+    "NATS did not say in time that it stored what was sent. It says nothing when its disk is full: "
+    "then free some space and restart it."
+)
+"""A stream of nats-server whose disk was full once refuses every message until the server is started anew (2.15)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
@@ -60,8 +66,10 @@ class Publisher:
                     reply = f"{self._prefix}{name}.{index}"
                     headers = dict(message.headers) if message.headers else None
                     await self._client.publish(message.subject, message.data, reply=reply, headers=headers)
-                async with asyncio.timeout(self._timeout_s):
-                    await batch.complete.wait()
+            async with asyncio.timeout(self._timeout_s):
+                await batch.complete.wait()
+        except TimeoutError as error:
+            raise Unavailable(NOT_STORED) from error
         finally:
             del self._batches[name]
         if batch.refused is not None:

@@ -23,6 +23,7 @@ from deploy.embedded.processes import start_mark
 from deploy.embedded.stack_types import StackOptions, StackPart
 from deploy.embedded.state import DataFolder, RunningStack, RunningVault, forget_running_stack, write_running_stack
 from deploy.embedded.supervised import Supervised
+from services.ingest.adapters.postgres.ledger import PostgresLedger
 from services.ingest.app import POOL_SIZE, Resources, running_embedders, running_workers
 from services.ingest.settings import IngestSettings
 from services.ingest.text.chunking import CHUNKER_VERSION
@@ -137,7 +138,9 @@ async def _start_services(
     await stack.enter_async_context(running_retrieval(r.client, r.topology, reader, r.store, r.embedder, retrieval))
     await stack.enter_async_context(running_embedders(r, ingest))
     await stack.enter_async_context(running_workers(r, ingest))
+    ledger = PostgresLedger(r.pool)
     for folder in vaults.values():
+        await ledger.ensure_vault(read_settings(folder))  # so that it is known before a worker hears of it
         await stack.enter_async_context(running_watcher(r.client, r.topology, folder, data.root / "watcher"))
 
 

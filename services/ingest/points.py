@@ -9,7 +9,7 @@ from uuid import UUID
 from services.ingest.page import Chunk, PreparedPage
 from services.ingest.ports import NewChunk, NewPage
 from services.ingest.shelf import LivePage, StoredChunk
-from services.ingest.text.preparation import point_hash, point_payload
+from services.ingest.text.preparation import payload_hash, point_hash, point_payload
 from shared.embedding.embedder import Vector
 from shared.ids import chunk_id
 from shared.vectors.bm25 import Bm25Encoder
@@ -29,11 +29,12 @@ def new_page(vault_id: str, page: LivePage, prepared: PreparedPage) -> NewPage:
     """Return the page with its chunks' ids and hashes; none is embedded yet."""
 
     payload = point_payload(prepared, vault_id, page.page_id, page.path)
+    shared = payload_hash(payload, prepared.language)
 
     def new(chunk: Chunk) -> NewChunk:
         stored = StoredChunk(
             chunk_id=chunk_id(vault_id, page.path, chunk.index, chunk.content_hash),
-            point_hash=point_hash(payload, chunk.lexical_text, prepared.language),
+            point_hash=point_hash(shared, chunk.lexical_text),
             text_hash=chunk.text_hash,
             embedded_in=None,
         )

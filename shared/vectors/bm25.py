@@ -65,9 +65,10 @@ _SEGMENTED = re.compile(
 BM25_VERSION = 1
 """Raised when the same text would give other weights: pages are worked again, and their points rewritten."""
 
-_CAMEL = re.compile(r"\b[A-Za-z]+[a-z][A-Z][A-Za-z]*\b|\b[A-Z]{2,}[a-z]+\b")
-"""Identifiers with humps: `maxAge`, `JetStream`, `HTTPServer`. Other signs part words anyway."""
+_HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]{2}")
+"""Where an identifier with humps has one: a quick look, since most texts have none."""
 
+_NAME = re.compile(r"[A-Za-z]+")
 _HUMPS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
@@ -103,9 +104,11 @@ def _united(vectors: Iterable[EngineVector]) -> SparseVector:
 
 
 def _with_parts(text: str) -> str:
-    """Return text with the words that identifiers are made of behind it: `maxMsgsPerSubject` also says `Msgs`."""
-    parts = [part for name in _CAMEL.findall(text) for part in _HUMPS.findall(name)]
-    return f"{text} {' '.join(parts)}" if parts else text
+    """Return text followed by the words that its identifiers are made of: `maxAge`, `JetStream` and `HTTPServer` have two."""
+    if not _HUMP.search(text):
+        return text
+    names = [name for name in _NAME.findall(text) if _HUMP.search(name)]
+    return " ".join([text, *(part for name in names for part in _HUMPS.findall(name))])
 
 
 def _encodable(text: str) -> str:

@@ -61,6 +61,10 @@ class Machine:
         assert pid is not None
         return pid
 
+    def log(self, name: str) -> str:
+        """Return what a server wrote."""
+        return DataFolder.create(self.folder).log(name).read_text(errors="replace")
+
     async def _start(self, name: str) -> None:
         server = {"nats": self.nats, "postgres": self.postgres}[name]
         supervised = self._running[name] = Supervised(server, _PATIENT)

@@ -10,8 +10,8 @@ import pytest
 from shared.topology import Topology
 from shared.vectors.edge import EdgeOptions, QdrantEdgeStore
 from tests.real.disks import filled, small_disk
-from tests.real.outages import all_is_well, machine, note, system_on
-from tests.system import System, running_system
+from tests.real.outages import all_is_well, machine, note, system_on, until
+from tests.system import Refused, System, running_system
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("wheels"), pytest.mark.timeout(120)]
 
@@ -42,15 +42,29 @@ async def test_without_space_for_vectors_search_goes_on_and_edits_wait(
             await store.aclose()
 
 
-@pytest.mark.parametrize("server", ["postgres", "nats"])
-async def test_a_server_without_space_loses_nothing_and_goes_on_when_there_is_some(
-    data_dir: Path, server: str
-) -> None:
-    with small_disk(data_dir / server, 500) as disk:
+async def test_postgres_without_space_loses_nothing_and_goes_on_when_there_is_some(data_dir: Path) -> None:
+    with small_disk(data_dir / "postgres", 400) as disk:
         async with machine(data_dir) as one, system_on(one) as system:
             write(system, *range(3))
             await system.settled(lambda status: status.pages == 3)
             with filled(disk):
                 write(system, *range(3, 300))
-                await asyncio.sleep(5.0)
+                await system.sync()
+                await until(lambda: "No space left" in one.log("postgres"))
+                assert (await system.search("m1x")).citations[0].path == "n1.md"
             await all_is_well(system, 300)
+
+
+async def test_nats_without_space_says_so_and_goes_on_when_there_is_some_and_it_was_restarted(data_dir: Path) -> None:
+    with small_disk(data_dir / "nats", 400) as disk:
+        async with machine(data_dir) as one, system_on(one) as system:
+            write(system, *range(3))
+            await system.settled(lambda status: status.pages == 3)
+            with filled(disk):
+                write(system, *range(3, 100))
+                with pytest.raises(Refused, match="disk is full: then free some space and restart it"):
+                    await system.sync()
+                assert (await system.search("m1x")).citations[0].path == "n1.md"
+            one.kill("nats")
+            await until(lambda: not system.resources.client.is_connected)
+            await all_is_well(system, 100)

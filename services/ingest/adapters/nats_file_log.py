@@ -22,6 +22,7 @@ from shared.bus import JETSTREAM_TIMEOUT_S, translated
 from shared.contracts.files import FileChanged, FileStamp
 from shared.errors import TooLarge, Unavailable
 from shared.ids import file_key
+from shared.publishing import NOT_STORED
 from shared.topology import FILE_STAMP_HEADER, Topology
 
 TOMBSTONE_TTL_S = 30 * 86_400.0
@@ -111,6 +112,8 @@ class NatsFileLog:
         try:
             async with asyncio.timeout(JETSTREAM_TIMEOUT_S):
                 stored = await asyncio.gather(*answers)
+        except TimeoutError as error:
+            raise Unavailable(NOT_STORED) from error
         finally:
             for answer in answers:
                 answer.cancel()

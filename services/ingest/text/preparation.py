@@ -77,11 +77,17 @@ def point_payload(page: PreparedPage, vault_id: str, page_id: UUID, path: str) -
     }
 
 
-def point_hash(payload: Mapping[str, object], lexical_text: str, language: str) -> str:
-    """Return the hash of all that a point is made of but its dense vector: where it changes, the point is rewritten."""
-    return content_hash(
-        json.dumps([payload, lexical_text, language, BM25_VERSION], sort_keys=True, separators=(",", ":"))
-    )
+def payload_hash(payload: Mapping[str, object], language: str) -> str:
+    """Return the hash of what all points of a page share."""
+    return content_hash(json.dumps([payload, language, BM25_VERSION], sort_keys=True, separators=(",", ":")))
+
+
+def point_hash(shared: str, lexical_text: str) -> str:
+    """Return the hash of all that a point is made of but its dense vector: where it changes, the point is rewritten.
+
+    `shared` is the page's payload_hash.
+    """
+    return content_hash(f"{shared}\0{lexical_text}")
 
 
 def _first_heading(structure: Outline) -> str:

@@ -1,0 +1,166 @@
+"""The sample vault with the bundled model: the demo, every sample question, and how another service sees the stack."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import AsyncGenerator, Generator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import nats
+import psutil
+import pytest
+from nats.aio.client import Client
+
+from shared.contracts.search import SearchReply
+from tests.e2e.machine import Machine, Up
+
+LOOPBACK = {"127.0.0.1", "::1"}
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with the pages that hold its answer."""
+
+    id: str
+    kind: str
+    lang: str
+    question: str
+    pages: list[str]
+    phrase: str | None
+
+
+@lru_cache(maxsize=1)
+def questions() -> list[Question]:
+    rows = json.loads(Path(__file__).with_name("sample_questions.json").read_text())
+    return [Question(**row) for row in rows]
+
+
+def of_kind(kind: str) -> list[Any]:
+    return [pytest.param(question, id=question.id) for question in questions() if question.kind == kind]
+
+
+@pytest.fixture(scope="module")
+def up(sample_machine: Machine) -> Generator[Up]:
+    vault = sample_machine.sample_vault()
+    with sample_machine.up(vault) as running:
+        sample_machine.citebus("ingest", "--once", vault)
+        yield running
+
+
+@pytest.fixture
+async def client(up: Up) -> AsyncGenerator[Client]:
+    """Yield what any service has: a NATS client with the address that stack.json says."""
+    address = json.loads((up.log.parent / "data" / "stack.json").read_text())["nats_url"]
+    connected = await nats.connect(address)
+    yield connected
+    await connected.close()
+
+
+async def ask(client: Client, question: str, **more: object) -> SearchReply:
+    request = {"type": "citebus.search.request.v1", "query": question, "deadline_ms": 20_000, **more}
+    reply = await client.request("citebus.v1.search.orveig", json.dumps(request).encode(), timeout=25)
+    assert "Nats-Service-Error" not in (reply.headers or {})
+    return SearchReply.model_validate_json(reply.data)
+
+
+def cited(reply: SearchReply) -> list[str]:
+    return [citation.path for citation in reply.citations]
+
+
+@pytest.mark.parametrize("question", of_kind("single"))
+async def test_the_page_with_the_answer_is_among_the_first_three(client: Client, question: Question) -> None:
+    reply = await ask(client, question.question, k=8)
+    assert set(question.pages) <= set(cited(reply)[:3])
+    assert question.phrase is not None
+    assert question.phrase in reply.text
+
+
+@pytest.mark.parametrize("question", of_kind("multi_hop"))
+async def test_both_pages_that_an_answer_needs_are_cited(client: Client, question: Question) -> None:
+    assert set(question.pages) <= set(cited(await ask(client, question.question, k=8)))
+
+
+async def test_no_raw_page_is_ever_cited_though_raw_pages_are_indexed(client: Client, up: Up) -> None:
+    raw = sorted((up.stack.vaults[0].folder / "raw").glob("*.md"))
+    asked = [question.question for question in questions()] + [file.read_text()[:1_000] for file in raw]
+    for query in asked:
+        reply = await ask(client, query, k=50, context_window=10_000_000)
+        assert [path for path in cited(reply) if path.startswith("raw/")] == []
+        assert cited(reply) != []
+    assert cited(await ask(client, asked[0], filters={"kind": "raw"})) == []
+    status = await client.request("citebus.v1.ingest.status.orveig", b'{"type":"citebus.ingest.status.request.v1"}')
+    assert json.loads(status.data)["pages"] == len(list(up.stack.vaults[0].folder.rglob("*.md")))
+
+
+async def test_citations_are_numbered_as_the_text_is(client: Client) -> None:
+    for question in questions():
+        reply = await ask(client, question.question, context_window=8_000)
+        marks = {int(n) for n in re.findall(r"\[(\d+)\]", reply.text)}
+        assert [citation.n for citation in reply.citations] == sorted(marks) == list(range(1, len(marks) + 1))
+        assert reply.approx_tokens <= reply.token_budget == 1_600
+
+
+async def test_another_service_hears_of_a_saved_page_and_finds_it(client: Client, up: Up) -> None:
+    events = await client.subscribe("citebus.v1.page.orveig.indexed")
+    await client.flush()
+    front_matter = "---\ntitle: Seal census\ntype: concept\nlast_verified: 2025-09-01\n---\n"
+    page = up.stack.vaults[0].folder / "wiki" / "concepts" / "seal-census.md"
+    page.write_text(f"{front_matter}# Seal census\n\nThe drone counts seals from 80 metres.\n")
+    event = json.loads((await events.next_msg(timeout=20)).data)
+    assert (event["type"], event["path"]) == ("citebus.page.indexed.v1", "wiki/concepts/seal-census.md")
+    reply = await ask(client, "from how high does the drone count seals")
+    assert cited(reply)[0] == event["path"]
+    assert reply.data_version >= event["data_version"]
+    assert str(reply.citations[0].ref.id) == event["page_id"]
+    page.unlink()
+
+
+async def test_another_service_sees_what_services_there_are(client: Client) -> None:
+    inbox = client.new_inbox()
+    replies = await client.subscribe(inbox)
+    await client.publish("$SRV.INFO", reply=inbox)
+    names: dict[str, set[str]] = {}
+    while set(names) != {"citebus-ingest", "citebus-retrieval", "citebus-watcher"}:
+        info = json.loads((await replies.next_msg(timeout=10)).data)
+        names[info["name"]] = {endpoint["subject"] for endpoint in info["endpoints"]}
+    assert names["citebus-retrieval"] == {"citebus.v1.search.*", "citebus.v1.resolve.*"}
+    assert names["citebus-ingest"] == {"citebus.v1.ingest.status.*", "citebus.v1.ingest.wait.*"}
+    assert names["citebus-watcher"] == {"citebus.v1.ingest.sync.orveig"}
+
+
+async def test_nobody_gets_in_without_the_password(up: Up) -> None:
+    scheme, _, address = up.stack.nats_url.partition("://")
+    with pytest.raises(nats.errors.Error, match="Authorization"):
+        await nats.connect(f"{scheme}://{address.rpartition('@')[2]}", allow_reconnect=False)
+
+
+def test_everything_listens_on_loopback_only(up: Up) -> None:
+    listening = {
+        (process.name(), connection.laddr.ip)
+        for process in up.family()
+        for connection in process.net_connections(kind="inet")
+        if connection.status == psutil.CONN_LISTEN
+    }
+    assert {name for name, _ in listening} == {"nats-server", "postgres"}
+    assert {address for _, address in listening} <= LOOPBACK
+
+
+def test_a_search_on_the_command_line_cites_the_page(up: Up, sample_machine: Machine) -> None:
+    printed = sample_machine.citebus("search", "How deep may divers go at most?", "--k", "3").stdout
+    assert re.search(r"^    wiki/concepts/dive-safety-rules\.md:\d+", printed, re.MULTILINE)
+    assert "30 m" in printed
+
+
+def test_the_demo_ends_with_a_cited_answer_and_how_to_try_your_own(sample_machine: Machine) -> None:
+    done = sample_machine.citebus("demo")
+    assert "How often are oxygen optodes calibrated?" in done.stdout
+    assert "every 180 days" in done.stdout
+    assert re.search(r"^Best answer: \[1\] .*, wiki/concepts/calibration-oxygen\.md:\d", done.stdout, re.MULTILINE)
+    assert 'citebus up ~/notes\n  citebus search "your question"' in done.stdout
+    (vault,) = re.findall(r"lies in (\S+)", done.stderr)
+    assert not Path(vault).exists()
+    assert not Path(vault).parent.exists()
