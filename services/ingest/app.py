@@ -121,7 +121,9 @@ async def running_embedders(resources: Resources, settings: IngestSettings) -> A
     )
 
     async def sweep() -> None:
-        await stage.requeue_missing()
+        _, waiting = await NatsLags(r.client, r.topology).lags()
+        if not waiting:  # else they are only late, or the provider asked to wait: queued anew they would not
+            await stage.requeue_missing()
         await ledger.prune(settings.keep_vectors_days)
 
     consumer = Consumer(r.topology.embed, CONSUMER_EMBEDDERS, settings.text_batch, ACK_WAIT_S)

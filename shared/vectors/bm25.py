@@ -104,7 +104,7 @@ def _united(vectors: Iterable[EngineVector]) -> SparseVector:
 
 
 def _with_parts(text: str) -> str:
-    """Return text followed by the words that its identifiers are made of: `maxAge`, `JetStream` and `HTTPServer` have two."""
+    """Return text followed by the words that its identifiers are made of: `maxAge` and `HTTPServer` have two."""
     if not _HUMP.search(text):
         return text
     names = [name for name in _NAME.findall(text) if _HUMP.search(name)]

@@ -4,7 +4,7 @@ from uuid import UUID
 
 import pytest
 
-from services.ingest.text.preparation import point_hash, point_payload
+from services.ingest.text.preparation import payload_hash, point_hash, point_payload
 from shared.contracts.files import VaultSettings
 from shared.errors import InvalidInput
 from shared.vectors.store import KEYWORD_FIELDS
@@ -125,9 +125,13 @@ def test_a_point_is_the_same_until_its_payload_or_lexical_text_changes() -> None
     payload = point_payload(page, "vault", PAGE_ID, "a/b.md")
     moved = point_payload(page, "vault", PAGE_ID, "c/b.md")
     lexical = page.chunks[0].lexical_text
-    same = point_hash(dict(reversed(payload.items())), lexical, "en")
-    assert point_hash(payload, lexical, "en") == same
-    others = [point_hash(moved, lexical, "en"), point_hash(payload, "x", "en"), point_hash(payload, lexical, "de")]
+    same = point_hash(payload_hash(dict(reversed(payload.items())), "en"), lexical)
+    assert point_hash(payload_hash(payload, "en"), lexical) == same
+    others = [
+        point_hash(payload_hash(moved, "en"), lexical),
+        point_hash(payload_hash(payload, "en"), "x"),
+        point_hash(payload_hash(payload, "de"), lexical),
+    ]
     assert len({same, *others}) == 4
 
 

@@ -31,13 +31,9 @@ class PostgresEmbeddingLedger:
         """Keep vectors; one that is there already stays."""
         ordered = sorted(vectors.items())  # one lock order for all embedders
         with translated("keeping vectors"):
-            async with self._pool.acquire() as connection, connection.transaction():
-                await connection.execute(
-                    "SET LOCAL synchronous_commit = off"
-                )  # `mark` flushes it; at worst, embed again
-                await connection.execute(
-                    sql.KEEP_VECTORS, space, [text for text, _ in ordered], [to_bytes(vector) for _, vector in ordered]
-                )
+            await self._pool.execute(
+                sql.KEEP_VECTORS, space, [text for text, _ in ordered], [to_bytes(vector) for _, vector in ordered]
+            )
 
     async def mark(self, space: str, chunks: Sequence[WaitingText]) -> list[PageEvent]:
         """Mark chunks that still have their text; return what became complete."""

@@ -89,9 +89,12 @@ WHERE c.text_hash = ANY($2) AND c.embedded_in IS DISTINCT FROM $1
 """
 
 KEEP_VECTORS = """
-INSERT INTO embeddings (space, text_hash, vector) SELECT $1, * FROM unnest($2::text[], $3::bytea[])
+WITH hasty AS (SELECT set_config('synchronous_commit', 'off', true))
+INSERT INTO embeddings (space, text_hash, vector)
+SELECT $1, made.text_hash, made.vector FROM unnest($2::text[], $3::bytea[]) AS made (text_hash, vector), hasty
 ON CONFLICT DO NOTHING
 """
+"""Not forced to the disk by itself: MARK, a moment later, forces both; what a power cut takes is embedded again."""
 
 MARK = """
 UPDATE chunks SET embedded_in = $1
