@@ -19,6 +19,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from shared.bus import translated
+from shared.cancelling import end_if_cancelled
 from shared.errors import CitebusError, NotFound, PermanentError, RetryableError, Unavailable
 from shared.pull import Pull
 from shared.telemetry import handling
@@ -116,8 +117,10 @@ class Delivery:
                 async with self._pull() as pull:
                     while True:
                         await self._deliver(await pull.next_batch(), pull)
+                        end_if_cancelled()
             except (CitebusError, nats.errors.Error) as error:
                 _log.warning("delivery.interrupted", consumer=self._consumer.name, error=str(error))
+                end_if_cancelled()
                 await asyncio.sleep(_PAUSE_S)
                 if isinstance(error, NotFound):
                     await self._try_repair()

@@ -196,4 +196,6 @@ def _newer(change: Change, slot: Slot) -> bool:
 
 
 def _same_outcome(slot: Slot, change: Change) -> bool:
-    return slot.content_hash == change.message.content_hash and slot.config_hash == change.config_hash
+    message = change.message
+    before = (slot.content_hash, slot.config_hash, slot.disk_path)
+    return before == (message.content_hash, change.config_hash, message.disk_path)

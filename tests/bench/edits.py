@@ -90,6 +90,7 @@ async def _edit_a_vault(run: Run, files: int, environment: Mapping[str, str], *,
         await product.until_indexed(files)
         if embedded:
             await product.settled()
+            await product.at_rest()
         run.log(f"{run.scale.edits} edits")
         edits = await _edit(product, corpus, run.scale.edits, embedded=embedded)
         return edits, (await product.status()).embed_lag

@@ -23,7 +23,7 @@ from shared.errors import NotFound, Unavailable
 from shared.ids import content_hash
 from shared.topology import Topology
 from tests.bench.figures import BenchFailed
-from tests.bench.memory import family
+from tests.bench.memory import family, family_cpu_s
 from tests.bench.news import News, listening
 
 VAULT_ID = "bench"
@@ -32,7 +32,15 @@ STOP_S = 30.0
 INGEST_S = 1_800.0
 """Longest time that any ingest may take: 20,000 files at 11 a second."""
 
+REST_S = 600.0
+"""Longest time that work in the background may take."""
+
 HASHING = {"CITEBUS_EMBEDDING_PROVIDER": "hashing"}
+
+_QUIET_CORES = 0.1
+"""Below this use of the processors the product is at rest."""
+
+_LOOK_S = 2.0
 
 _PROGRAM = "from deploy.embedded.cli import main; main()"
 
@@ -86,6 +94,15 @@ class Product:
                 if status.files_lag == 0 and status.embed_lag == 0 and status.chunks == status.embedded_chunks:
                     return status
                 await asyncio.sleep(0.1)
+
+    async def at_rest(self) -> None:
+        """Return when the product has nothing to do any more: it builds the vectors' index in the background."""
+        async with asyncio.timeout(REST_S):
+            busy = True
+            while busy:
+                before_s = family_cpu_s(self.pid)
+                await asyncio.sleep(_LOOK_S)
+                busy = family_cpu_s(self.pid) - before_s > _QUIET_CORES * _LOOK_S
 
 
 @asynccontextmanager

@@ -14,17 +14,11 @@ from shared.contracts.files import VaultSettings
 from shared.contracts.search import SearchReply, SearchRequest
 from tests.bench.corpus import SHELVES, TOPICS, Corpus
 from tests.bench.figures import Bar, Figure, p50_p99, percentile
-from tests.bench.memory import family_cpu_s
 from tests.bench.product import VAULT_ID, Product
 from tests.bench.scenario import Run
 
 _SAMPLE = 40
 _WARM_UP = 30
-_QUIET_CORES = 0.1
-"""Below this use of the processors the product is at rest."""
-
-_LOOK_S = 2.0
-_REST_S = 300.0
 
 
 @dataclass(slots=True)
@@ -76,19 +70,9 @@ async def _bring_in(run: Run, product: Product, corpus: Corpus) -> int:
     embedded_at = await product.until_embedded(corpus.size)
     run.log(f"embedded after {embedded_at - began:.0f} s")
     status = await product.settled()
-    await _at_rest(product)
+    await product.at_rest()
     run.log(f"at rest after {time.perf_counter() - began:.0f} s")
     return status.chunks
-
-
-async def _at_rest(product: Product) -> None:
-    """Return when the product has nothing to do any more: it builds the vectors' index in the background."""
-    async with asyncio.timeout(_REST_S):
-        busy = True
-        while busy:
-            before_s = family_cpu_s(product.pid)
-            await asyncio.sleep(_LOOK_S)
-            busy = family_cpu_s(product.pid) - before_s > _QUIET_CORES * _LOOK_S
 
 
 async def _ask(product: Product, queries: Sequence[str]) -> tuple[Searches, Searches]:

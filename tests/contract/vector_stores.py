@@ -15,7 +15,7 @@ from qdrant_client import AsyncQdrantClient
 from shared.embedding.embedder import Space, Vector
 from shared.vectors.edge import EdgeOptions, QdrantEdgeStore
 from shared.vectors.server import QdrantServerStore
-from shared.vectors.store import Point, SparseVector, VectorStore
+from shared.vectors.store import FieldIn, Point, PointFilter, PointQuery, SparseVector, VectorStore
 from tests.fakes.in_memory_vector_store import InMemoryVectorStore
 
 DIMENSION = 8
@@ -86,3 +86,19 @@ def words(*terms: int) -> SparseVector:
 def point(id: int, terms: Iterable[int] = (1,), dense: Vector | None = None, **payload: object) -> Point:
     """Return a point of the vault `v`."""
     return Point(number(id), words(*terms), {"vault_id": "v", **payload}, dense)
+
+
+def where(field: str, *values: str | int | bool) -> PointFilter:
+    """Return a filter by one field."""
+    return PointFilter(must=(FieldIn(field, values),))
+
+
+async def found(store: VectorStore, space: Space, query: PointQuery) -> list[int]:
+    """Search and return the hits as numbers, in their order."""
+    [hits] = await store.search(space.name, [query])
+    return [hit.id.int for hit in hits]
+
+
+async def stored(store: VectorStore, space: Space, vault_id: str | None = None) -> list[int]:
+    """Return all ids as numbers, in their order."""
+    return [id.int async for id in store.ids(space.name, vault_id)]

@@ -121,7 +121,7 @@ class Machine:
 
     def _environment(self) -> dict[str, str]:
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("CITEBUS_")}
-        return inherited | {"CITEBUS_DATA_DIR": str(self.data_dir)} | self.settings
+        return {**inherited, "CITEBUS_DATA_DIR": str(self.data_dir), **self.settings}
 
 
 @contextmanager

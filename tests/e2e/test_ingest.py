@@ -54,10 +54,9 @@ async def test_a_second_ingest_changes_nothing_and_embeds_nothing(counted: Machi
     before = await asyncio.to_thread(status, counted)
     assert (before["pages"], before["chunks"], before["embedded_chunks"]) == (3, 3, 3)
     provider.requests.clear()
-    for options in ((), ("--full",)):
-        again = await asyncio.to_thread(counted.citebus, "ingest", "--once", *options, vault)
-        assert again.stdout.startswith("sea: 3 files, 0 changed, ")
-        assert again.stdout.splitlines()[1:] == first.stdout.splitlines()[1:]
+    again = await asyncio.to_thread(counted.citebus, "ingest", "--once", vault)
+    assert again.stdout.startswith("sea: 3 files, 0 changed, ")
+    assert again.stdout.splitlines()[1:] == first.stdout.splitlines()[1:]
     assert await asyncio.to_thread(status, counted) == before
     assert provider.requests == []
 
@@ -78,7 +77,7 @@ async def test_a_rebuild_gives_the_same_chunk_ids_and_embeds_each_text_again(
 
 
 async def chunks(machine: Machine) -> list[tuple[str, str, int]]:
-    """Return the live chunks: id, path, revision apart from what a rebuild makes anew."""
+    """Return the live chunks: id, path, place."""
     stack = read_running_stack(machine.data_dir)
     assert stack is not None
     connection = await asyncpg.connect(stack.postgres_reader_dsn)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import nats
+import nats.errors
 import psutil
 import pytest
 from nats.aio.client import Client
@@ -105,18 +106,24 @@ async def test_citations_are_numbered_as_the_text_is(client: Client) -> None:
 
 
 async def test_another_service_hears_of_a_saved_page_and_finds_it(client: Client, up: Up) -> None:
-    events = await client.subscribe("citebus.v1.page.orveig.indexed")
+    events = await client.subscribe("citebus.v1.page.orveig.*")
     await client.flush()
     front_matter = "---\ntitle: Seal census\ntype: concept\nlast_verified: 2025-09-01\n---\n"
     page = up.stack.vaults[0].folder / "wiki" / "concepts" / "seal-census.md"
     page.write_text(f"{front_matter}# Seal census\n\nThe drone counts seals from 80 metres.\n")
-    event = json.loads((await events.next_msg(timeout=20)).data)
-    assert (event["type"], event["path"]) == ("citebus.page.indexed.v1", "wiki/concepts/seal-census.md")
-    reply = await ask(client, "from how high does the drone count seals")
-    assert cited(reply)[0] == event["path"]
-    assert reply.data_version >= event["data_version"]
-    assert str(reply.citations[0].ref.id) == event["page_id"]
+    indexed = json.loads((await events.next_msg(timeout=20)).data)
+    assert (indexed["type"], indexed["path"]) == ("citebus.page.indexed.v1", "wiki/concepts/seal-census.md")
+    reply = await ask(client, "how high is the drone that counts seals")
+    assert reply.data_version >= indexed["data_version"]
+    (citation,) = (one for one in reply.citations if one.path == indexed["path"])
+    assert str(citation.ref.id) == indexed["page_id"]
+    embedded = json.loads((await events.next_msg(timeout=20)).data)
+    assert (embedded["type"], embedded["page_id"]) == ("citebus.page.embedded.v1", indexed["page_id"])
+    assert cited(await ask(client, "how high is the drone that counts seals"))[0] == indexed["path"]
     page.unlink()
+    removed = json.loads((await events.next_msg(timeout=20)).data)
+    assert (removed["type"], removed["page_id"]) == ("citebus.page.removed.v1", indexed["page_id"])
+    assert indexed["path"] not in cited(await ask(client, "how high is the drone that counts seals"))
 
 
 async def test_another_service_sees_what_services_there_are(client: Client) -> None:

@@ -111,7 +111,7 @@ def test_a_filter_binds_and_an_empty_one_matches_nothing(here: Machine) -> None:
         (["water", "--filter", "area"], "is not of the form field=value"),
         (["water", "--profile", "psychic"], "psychic"),
         (["   "], "query"),
-        (["water", "--k", "51"], "51"),
+        (["water", "--k", "51"], "less than or equal to 50"),
     ],
 )
 def test_a_search_that_is_asked_wrongly_says_what_is_wrong(here: Machine, arguments: list[str], said: str) -> None:

@@ -28,6 +28,7 @@ from services.ingest.watcher.settings_file import SETTINGS_FILE, read_settings
 from services.ingest.watcher.slices import Place
 from services.ingest.watcher.survey import Survey, Surveyor
 from services.ingest.watcher.watching import FolderWatch
+from shared.cancelling import end_if_cancelled
 from shared.contracts.files import VaultSettings
 from shared.contracts.ingest import SyncReply
 from shared.errors import InvalidInput, Unavailable
@@ -109,6 +110,7 @@ class Watcher:
     async def _work(self, watch: FolderWatch) -> None:
         wait_s = self._options.retry_first_s
         while True:
+            end_if_cancelled()
             touched = await self._next()
             try:
                 async with self._turn:
