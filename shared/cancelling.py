@@ -1,4 +1,4 @@
-"""Cancellation that holds: a loop that runs for the life of a service must end when it is told to, whatever it calls."""
+"""Cancellation that holds: a loop that runs as long as its service ends when it is told to, whatever it calls."""
 
 from __future__ import annotations
 

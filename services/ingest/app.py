@@ -26,6 +26,7 @@ from services.ingest.reworking import Reworking
 from services.ingest.settings import IngestSettings
 from services.ingest.text.chunking import CHUNKER_VERSION
 from services.ingest.waiting import Waiting
+from shared.cancelling import end_if_cancelled
 from shared.contracts.ingest import StatusRequest, WaitRequest
 from shared.delivery import Consumer, Delivery, Handler
 from shared.embedding.build import build_embedder
@@ -99,6 +100,7 @@ async def running_workers(resources: Resources, settings: IngestSettings) -> Asy
         async for changed in catalogue.changes():
             await ledger.ensure_vault(changed)
             await reworking.rework(changed)
+            end_if_cancelled()
 
     consumer = Consumer(r.topology.files, CONSUMER_WORKERS, settings.file_batch, ACK_WAIT_S)
     handlers = [FileChanges(indexer, history, ledger).on_files for _ in range(settings.workers)]
@@ -171,6 +173,8 @@ async def _persistently(name: str, work: Callable[[], Awaitable[object]], every_
             await work()
         except CitebusError as error:
             _log.warning("background.retry", task=name, error=str(error))
-            await asyncio.sleep(_RETRY_S)
+            pause_s = _RETRY_S
         else:
-            await asyncio.sleep(every_s)
+            pause_s = every_s
+        end_if_cancelled()
+        await asyncio.sleep(pause_s)

@@ -129,8 +129,10 @@ def new_machine(settings: Mapping[str, str] | None = None) -> Generator[Machine]
     """Yield a machine without any state, and remove it afterwards. With the bundled model when `settings` is empty."""
     folder = Path(tempfile.mkdtemp(prefix="citebus-e2e-"))
     folder.chmod(0o711)
-    yield Machine(folder) if settings is None else Machine(folder, settings)
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        yield Machine(folder) if settings is None else Machine(folder, settings)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _until_ready(process: subprocess.Popen[str], log: Path) -> str:

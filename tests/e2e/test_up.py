@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 from pathlib import Path
@@ -9,7 +10,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from deploy.embedded.stack import open_stack
+from deploy.embedded.stack_types import StackOptions
 from deploy.embedded.state import read_running_stack
+from shared.errors import Unavailable
 from tests.e2e.machine import STOP_S, Machine
 
 
@@ -83,15 +87,20 @@ def test_after_a_kill_the_next_up_goes_on_where_it_was(machine: Machine, vault: 
         assert sorted(found(machine)) == ["wiki/kraut.md", "wiki/new.md"]
 
 
-def test_a_server_that_cannot_start_is_one_sentence_and_leaves_nothing_running(machine: Machine, vault: Path) -> None:
-    machine.citebus("ingest", "--once", vault)
+async def test_a_server_that_cannot_start_is_one_error_and_leaves_nothing_running(
+    machine: Machine, vault: Path
+) -> None:
+    await asyncio.to_thread(machine.citebus, "ingest", "--once", vault)
     (control,) = machine.data_dir.glob("postgres/**/global/pg_control")
     control.unlink()
-    failed = machine.citebus("up", expect=1)
+    failed = await asyncio.to_thread(machine.citebus, "up", expect=1)
     assert len(failed.stderr.splitlines()) == 1
     assert failed.stderr.startswith("citebus: postgres ended with exit code")
     assert "pg_control" in failed.stderr
     assert [process.pid for process in psutil.process_iter() if works_in(process, machine.data_dir)] == []
+    with pytest.raises(Unavailable, match="pg_control"):  # not in a group
+        async with open_stack(StackOptions(machine.data_dir, ())):
+            pass
 
 
 def works_in(process: psutil.Process, folder: Path) -> bool:

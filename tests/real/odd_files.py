@@ -57,7 +57,9 @@ _LATIN = (
     "# Prüfbericht der Brücke\n\nDie Überprüfung der Stützen ergab größere Schäden an der südlichen Böschung.\n\n"
     "## Maßnahmen\n\nDer Bürgermeister von Quarzhöhe beschloß, die Straße für schwere Fahrzeuge zu schließen.\n"
 )
-_LINES = "# Line ends\n\nFirst paragraph of this page.\n\n## Second\n\nThe {name} ferry leaves at dawn.\n\nLast words.\n"
+_LINES = (
+    "# Line ends\n\nFirst paragraph of this page.\n\n## Second\n\nThe {name} ferry leaves at dawn.\n\nLast words.\n"
+)
 
 
 def encodings() -> list[Odd]:
@@ -71,7 +73,12 @@ def encodings() -> list[Odd]:
         Odd("latin-1.md", _LATIN.encode("latin-1"), _LATIN, "Quarzhöhe"),
         Odd("cp1251.md", (wide * 8).encode("cp1251"), wide * 8, "зимородок"),
         Odd("utf-8 with mark.md", b"\xef\xbb\xbf" + marked.encode(), marked, "byteorder"),
-        Odd("utf-16.md", "# Sixteen\n\nThe sixteenbit ferry.\n".encode("utf-16"), "# Sixteen\n\nThe sixteenbit ferry.\n", "sixteenbit"),
+        Odd(
+            "utf-16.md",
+            "# Sixteen\n\nThe sixteenbit ferry.\n".encode("utf-16"),
+            "# Sixteen\n\nThe sixteenbit ferry.\n",
+            "sixteenbit",
+        ),
         Odd.utf8("crlf.md", crlf, "carmine"),
         Odd.utf8("lone cr.md", lone, "lonesome"),
         Odd.utf8("mixed ends.md", mixed, "medley"),
@@ -83,7 +90,11 @@ def front_matters() -> list[Odd]:
     """Return front matter of every wrong kind."""
     return [
         Odd.utf8("only.md", "---\ntitle: Onlyness\ndescription: Holds the word hermitage.\n---\n", "hermitage"),
-        Odd.utf8("broken.md", "---\ntitle: [unclosed\n  bad: : yaml\n---\n# Body\n\nThe brokenness stays found.\n", "brokenness"),
+        Odd.utf8(
+            "broken.md",
+            "---\ntitle: [unclosed\n  bad: : yaml\n---\n# Body\n\nThe brokenness stays found.\n",
+            "brokenness",
+        ),
         Odd.utf8("date.md", "---\ntitle: 2024-05-01\n---\nThe dateline of this page.\n", "dateline"),
         Odd.utf8("number.md", "---\ntitle: 42\n---\nThe numberness of this page.\n", "numberness"),
         Odd.utf8("list.md", "---\n- a\n- b\n---\nThe listness of this page.\n", "listness"),
@@ -97,13 +108,19 @@ def shapes() -> list[Odd]:
     long_line = FILLER * 2_400 + "The farthermost word."
     large = "".join(f"## Part {n}\n\n{FILLER * 9}\n\n" for n in range(2_400)) + "## End\n\nThe uttermost word.\n"
     row = "| " + "cell of a wide table " * 2_570 + "| {} |\n"
-    table = "# Table\n\n" + row.format("a") + "| --- | --- |\n" + row.format("b") + row.format("tablemost") + "\nAfter.\n"
-    drawing = '{"type": "excalidraw", "version": 2, "elements": [' + '{"type": "line", "points": [[0, 1]]},' * 300 + "0]}"
+    table = (
+        "# Table\n\n" + row.format("a") + "| --- | --- |\n" + row.format("b") + row.format("tablemost") + "\nAfter.\n"
+    )
+    drawing = (
+        '{"type": "excalidraw", "version": 2, "elements": [' + '{"type": "line", "points": [[0, 1]]},' * 300 + "0]}"
+    )
     image = "data:image/png;base64," + "iVBORw0KGgoAAAANSUhEUgAA9b7" * 900
     return [
         Odd.utf8("long line.md", long_line, "farthermost"),
         Odd.utf8("large.md", "# Large\n\n" + large, "uttermost"),
-        Odd.utf8("fence.md", "# Fence\n\n```python\nprint('fenceless')\n\n# not a heading\n" + FILLER * 40, "fenceless"),
+        Odd.utf8(
+            "fence.md", "# Fence\n\n```python\nprint('fenceless')\n\n# not a heading\n" + FILLER * 40, "fenceless"
+        ),
         Odd.utf8("table.md", table, "tablemost"),
         Odd.utf8("drawing.md", f"# Drawing\n\nThe sketchiness of it.\n\n```json\n{drawing}\n```\n", "sketchiness"),
         Odd.utf8("image.md", f"# Image\n\n![photo]({image})\n\nThe pictureness below it.\n", "pictureness"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -135,8 +135,15 @@ def note(n: int) -> str:
 async def until(condition: Callable[[], bool], timeout_s: float = 40.0) -> None:
     """Wait until a condition holds."""
     async with asyncio.timeout(timeout_s):
-        while not condition():
+        while not condition():  # noqa: ASYNC110  (another process makes it true)
             await asyncio.sleep(0.02)
+
+
+async def eventually(condition: Callable[[], Awaitable[bool]], timeout_s: float = 40.0, every_s: float = 0.05) -> None:
+    """Wait until a condition holds that has to be asked for."""
+    async with asyncio.timeout(timeout_s):
+        while not await condition():  # noqa: ASYNC110  (another process knows)
+            await asyncio.sleep(every_s)
 
 
 async def all_is_well(system: System, count: int) -> None:

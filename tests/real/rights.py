@@ -1,4 +1,4 @@
-"""Lets root be refused like anybody else: the rights that override file permissions, taken from this thread for a while.
+"""Lets root be refused like anybody else: the rights that override file permissions, taken from this thread.
 
 On Linux they belong to a thread, and threads that it starts inherit what it has; so begin before the event loop has
 started any.

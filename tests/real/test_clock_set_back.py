@@ -17,7 +17,7 @@ from services.ingest.watcher.options import WatcherOptions
 from services.ingest.watcher.settings_file import read_settings
 from services.ingest.watcher.watcher import Ports, Watcher
 from shared.topology import Topology
-from tests.real.outages import note
+from tests.real.outages import eventually, note
 from tests.system import System, running_system
 
 DAY_NS = 86_400 * 10**9
@@ -84,6 +84,8 @@ async def test_what_is_saved_moved_and_removed_after_the_clock_went_back_is_seen
 
 async def pages(system: System, count: int) -> None:
     """Wait until so many pages are live."""
-    async with asyncio.timeout(20):
-        while (await system.status()).pages != count:
-            await asyncio.sleep(0.02)
+
+    async def reached() -> bool:
+        return (await system.status()).pages == count
+
+    await eventually(reached)

@@ -43,7 +43,7 @@ async def test_processes_that_migrate_at_once_apply_each_once(empty_database: st
 
 async def test_a_migration_that_differs_from_the_one_applied_is_refused(database: str) -> None:
     await execute(database, "UPDATE schema_migrations SET sha256 = 'another' WHERE version = 1")
-    with pytest.raises(InvalidInput, match="0001 .* differs"):
+    with pytest.raises(InvalidInput, match=r"0001 .* differs"):
         await migrate(database)
 
 

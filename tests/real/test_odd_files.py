@@ -1,4 +1,4 @@
-"""Whatever lies in a vault is found and cited exactly where it stands, or rejected with a reason; the rest is untouched."""
+"""Whatever lies in a vault is found and cited where it stands, or rejected with a reason; the rest is untouched."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
 import asyncpg
-import nats
+import nats.js.errors
 import pytest
 from nats.aio.client import Client, ServerVersion
 from nats.js import api
@@ -109,7 +109,11 @@ async def test_the_reader_reads_everything_and_changes_nothing(
         try:
             async with open_pool(dsn_of(database, role)) as pool:
                 assert await pool.fetchval("SELECT count(*) FROM chunks") == 0
-                for statement in ("INSERT INTO vaults (vault_id) VALUES ('x')", "DELETE FROM pages", "DROP TABLE files"):
+                for statement in (
+                    "INSERT INTO vaults (vault_id) VALUES ('x')",
+                    "DELETE FROM pages",
+                    "DROP TABLE files",
+                ):
                     with pytest.raises(asyncpg.InsufficientPrivilegeError):
                         await pool.execute(statement)
         finally:

@@ -7,13 +7,13 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable
 from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
 
-from tests.real.outages import note
+from tests.real.outages import eventually, note
 
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("wheels"), pytest.mark.timeout(120)]
 
@@ -81,6 +81,8 @@ async def test_a_second_up_is_refused_and_after_a_kill_the_next_one_recovers(
 
 async def until_found(data_dir: Path, query: str, path: str) -> None:
     """Search until the first citation is this page."""
-    async with asyncio.timeout(30):
-        while (await found(data_dir, query))[:1] != [path]:
-            await asyncio.sleep(0.1)
+
+    async def first() -> bool:
+        return (await found(data_dir, query))[:1] == [path]
+
+    await eventually(first)

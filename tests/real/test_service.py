@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from nats.aio.client import Client
@@ -200,7 +200,7 @@ async def test_ping_info_and_stats_tell_what_runs_and_count_errors_too(bus: Clie
     assert counted["data"]["errors_by_code"] == {"not_found": 1, "invalid": 1}
 
 
-async def asked(bus: Client, topology: Topology, verb: str) -> dict[str, object]:
+async def asked(bus: Client, topology: Topology, verb: str) -> dict[str, Any]:
     """Return what the service says of itself."""
     message = await bus.request(f"$SRV.{verb}.{service_name(topology)}", b"", timeout=5)
     return json.loads(message.data)

@@ -13,7 +13,7 @@ from deploy.embedded.cli.filters import parse_filters
 from deploy.embedded.cli.hits import merged
 from deploy.embedded.cli.options import AsJson, DataDir, VaultName
 from deploy.embedded.cli.progress import follow, shown_progress
-from deploy.embedded.cli.search_view import as_json, show_footer, show_hits
+from deploy.embedded.cli.search_view import as_json, show_replies
 from deploy.embedded.cli.session import Session, chosen_vaults, folder_named, open_session
 from deploy.embedded.cli.world import DONE, FAILED, World, run
 from shared.contracts.search import SearchReply, SearchRequest
@@ -58,9 +58,7 @@ def search(  # noqa: PLR0913  (one parameter per option of the command line)
     """
 
     async def work(world: World) -> int:
-        request = _request(
-            query=query, k=k, filters=parse_filters(filters or ()), profile=profile, deadline_ms=deadline_ms
-        )
+        request = _request(query, filters or (), k=k, profile=profile, deadline_ms=deadline_ms)
         async with open_session(world, data_dir, folder_named(vault)) as session:
             vaults = chosen_vaults(session, vault)
             await _catch_up(world, session, vaults)
@@ -68,16 +66,15 @@ def search(  # noqa: PLR0913  (one parameter per option of the command line)
         if json_output:
             world.out.out(as_json(query, merged(replies), replies), highlight=False)
         else:
-            show_hits(world.out, merged(replies), name_vault=len(vaults) > 1, full=full)
-            show_footer(world.out, replies)
+            show_replies(world.out, replies, name_vault=len(vaults) > 1, full=full)
         return _tell_failures(world, failures)
 
     run(context, work)
 
 
-def _request(**fields: object) -> SearchRequest:
+def _request(query: str, filters: Sequence[str], **more: object) -> SearchRequest:
     try:
-        return SearchRequest.model_validate(fields)
+        return SearchRequest.model_validate({"query": query, "filters": parse_filters(filters), **more})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise InvalidInput(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from deploy.embedded.cli.excerpt import excerpt
-from deploy.embedded.cli.hits import Hit, place
+from deploy.embedded.cli.hits import Hit, merged, place
 from deploy.embedded.cli.screen import printable, text_width, wrapped
 from shared.contracts.search import SearchReply
 
@@ -17,6 +17,12 @@ SHOWN_LINES = 12
 """Lines of a passage that are shown unless all are asked for, those nearest to the question: eight hits, two pages."""
 
 _INDENT = "    "
+
+
+def show_replies(console: Console, replies: Mapping[str, SearchReply], *, name_vault: bool, full: bool) -> None:
+    """Print the hits of all replies as one list, then counts and timings per vault."""
+    show_hits(console, merged(replies), name_vault=name_vault, full=full)
+    show_footer(console, replies)
 
 
 def show_hits(console: Console, hits: Sequence[Hit], *, name_vault: bool, full: bool = False) -> None:

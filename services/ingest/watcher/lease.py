@@ -19,6 +19,7 @@ from uuid import uuid4
 import structlog
 
 from services.ingest.watcher.ports import LeaseStore
+from shared.cancelling import end_if_cancelled
 from shared.errors import Unavailable
 
 _log = structlog.get_logger(__name__)
@@ -74,6 +75,7 @@ class Lease:
             worker = asyncio.ensure_future(work())
             keeper = asyncio.create_task(self._keep(token))
             try:
+                end_if_cancelled()
                 await asyncio.wait((worker, keeper), return_when=asyncio.FIRST_COMPLETED)
                 if worker.done():
                     return await worker
@@ -96,6 +98,7 @@ class Lease:
             if not said:
                 _log.warning("waiting for the lease on the vault", vault=self._name, why=why)
                 said = True
+            end_if_cancelled()
             await asyncio.sleep(self._every_s / 3)
 
     async def _follow(self) -> int | None:
@@ -114,6 +117,7 @@ class Lease:
         renewed_at = self._clock()
         while True:
             try:
+                end_if_cancelled()
                 await asyncio.sleep(self._every_s)
                 started_at = self._clock()
                 async with asyncio.timeout(self._every_s):
