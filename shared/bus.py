@@ -10,7 +10,7 @@ import nats.errors
 import structlog
 from nats.aio.client import Client
 
-from shared.errors import Unavailable
+from shared.errors import TooLarge, Unavailable
 
 _log = structlog.get_logger(__name__)
 
@@ -23,9 +23,14 @@ JETSTREAM_TIMEOUT_S = 5.0
 
 @contextmanager
 def translated(doing: str) -> Generator[None]:
-    """Turn what the client raises for a server that is away into Unavailable, naming what was done."""
+    """Turn what the client raises for a server that is away into Unavailable, naming what was done.
+
+    A message that is larger than the server allows is TooLarge: to send it again would not help.
+    """
     try:
         yield
+    except nats.errors.MaxPayloadError as error:
+        raise TooLarge(f"A message is larger than NATS allows ({doing}).") from error
     except (nats.errors.Error, OSError, TimeoutError) as error:
         raise Unavailable(f"NATS is not available ({doing}): {str(error) or type(error).__name__}") from error
 

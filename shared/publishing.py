@@ -48,7 +48,8 @@ class Publisher:
         self._subscribing = asyncio.Lock()
 
     async def publish(self, messages: Sequence[Outgoing]) -> None:
-        """Publish in order and return when each is stored. Raises Unavailable when one is refused or not acked in time.
+        """Publish in order and return when each is stored. Raises Unavailable when one is refused or not acked in time,
+        TooLarge.
 
         Then any of them may be stored all the same: publish them again, with a `Nats-Msg-Id` where that matters.
         """

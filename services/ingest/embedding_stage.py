@@ -51,12 +51,18 @@ class EmbeddingStage:
         await self._outbox.publish(await self._ledger.mark(self._space, chunks), ())
 
     async def requeue_missing(self) -> int:
-        """Queue again every text that lacks its vector, as after a lost stream; return how many."""
+        """Queue again every text that lacks its vector, as after a lost stream; return how many.
+
+        A text that no message can carry is embedded here.
+        """
         after: UUID | None = None
         count = 0
         while missing := await self._ledger.missing(self._space, after, _SWEEP_BATCH):
             texts = {text.text_hash: text for _, text in missing}
             await self._outbox.publish((), texts.values())
+            for text in texts.values():
+                if not self._outbox.carries(text):
+                    await self.embed([text])
             count += len(texts)
             after = missing[-1][0]
         if count:

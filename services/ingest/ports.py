@@ -135,7 +135,14 @@ class Outbox(Protocol):
     """Publishes what happened (streams PAGES and EMBED). Raises Unavailable."""
 
     async def publish(self, events: Sequence[PageEvent], texts: Iterable[ChunkText]) -> None:
-        """Publish durably: every message is stored when this returns; repeats within two minutes are dropped."""
+        """Publish durably: every message is stored when this returns; repeats within two minutes are dropped.
+
+        Texts that no message can carry are left out.
+        """
+        ...
+
+    def carries(self, text: ChunkText) -> bool:
+        """Say whether a message can carry a text; one that it can't is for the sweep to embed."""
         ...
 
 

@@ -16,7 +16,7 @@ from shared.contracts.search import SearchReply
 from shared.topology import Topology
 from tests.real.odd_files import FILLER, WHOLE_WINDOW, Odd, encodings, front_matters, names, shapes
 from tests.real.rights import without_rights_of_root
-from tests.system import System, running_system
+from tests.system import Refused, System, running_system
 
 JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00" + bytes(range(256)) * 20
 
@@ -105,6 +105,18 @@ async def test_an_empty_file_is_a_page_without_a_chunk(system: System) -> None:
         assert status.rejected == ()
         await system.wait("empty.md", until="embedded")
         assert await system.rows("SELECT 1 FROM chunks JOIN pages USING (page_id) WHERE path = 'empty.md'") == []
+
+
+async def test_a_chunk_that_its_escapes_make_larger_than_a_message_is_embedded_too(system: System) -> None:
+    async with witnesses(system):
+        limit = NatsFileLog(system.resources.client, system.topology).max_content_bytes
+        lines = min(limit, WatcherOptions().max_bytes) // 2 - 100
+        text = "# Quotes\n\nThe escapeword stands before them.\n\n```\n" + '"\n' * lines + "```\n"
+        await system.write("quotes.md", text, until="embedded")
+        assert (await system.search("escapeword")).citations[0].path == "quotes.md"
+        with pytest.raises(Refused) as refused:
+            await search(system, "escapeword")
+        assert refused.value.reply.code == "too_large"
 
 
 async def test_what_is_no_text_is_rejected_with_advice(system: System) -> None:

@@ -8,7 +8,7 @@ import pytest
 from nats.aio.client import Client
 from nats.js import api
 
-from shared.errors import Unavailable
+from shared.errors import TooLarge, Unavailable
 from shared.publishing import Outgoing, Publisher
 from shared.topology import Topology
 
@@ -68,9 +68,9 @@ async def test_a_full_stream_is_refused_with_the_reason_of_the_server(bus: Clien
     assert await count(bus, topology) == 2
 
 
-async def test_a_message_that_stands_in_no_bounds_is_an_error_of_citebus(bus: Client, topology: Topology) -> None:
+async def test_a_message_larger_than_the_server_allows_is_too_large(bus: Client, topology: Topology) -> None:
     subject = await made(bus, topology)
-    with pytest.raises(Unavailable):
+    with pytest.raises(TooLarge):
         await Publisher(bus).publish([Outgoing(f"{subject}.a", b"x" * (bus.max_payload + 1))])
 
 

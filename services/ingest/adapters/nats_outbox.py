@@ -11,17 +11,30 @@ from shared.contracts.pages import PageEmbedded, PageEvent
 from shared.publishing import Outgoing, Publisher
 from shared.topology import Topology
 
+_MOST_GROWTH = 6
+"""Bytes that one character may take in JSON: a control character as `\\u001b`."""
+
+_ROOM_BYTES = 1024
+"""Room in a message for all but the text."""
+
 
 class NatsOutbox:
     """Durable when `publish` returns; the client belongs to the caller."""
 
     def __init__(self, client: Client, topology: Topology) -> None:
+        self._client = client
         self._publisher = Publisher(client)
         self._topology = topology
 
     async def publish(self, events: Sequence[PageEvent], texts: Iterable[ChunkText]) -> None:
         """Publish all and wait for all acks."""
-        await self._publisher.publish([*map(self._event, events), *map(self._text, texts)])
+        carried = map(self._text, filter(self.carries, texts))
+        await self._publisher.publish([*map(self._event, events), *carried])
+
+    def carries(self, text: ChunkText) -> bool:
+        """Say whether a text, with all its escapes, is within the limit that the server states."""
+        limit = self._client.max_payload
+        return len(text.text) < limit // _MOST_GROWTH - _ROOM_BYTES or len(text.to_json()) <= limit
 
     def _event(self, event: PageEvent) -> Outgoing:
         name = type(event).__name__.removeprefix("Page").lower()
