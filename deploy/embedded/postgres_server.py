@@ -43,6 +43,7 @@ SETTINGS = {
     "max_parallel_workers_per_gather": "0",  # as short, and containers have little shared memory
     "io_method": "sync",  # no pool of helper processes
     "autovacuum_max_workers": "2",
+    "autovacuum_naptime": "10s",  # a vault just loaded gets its statistics soon
     "wal_level": "minimal",  # no replicas
     "max_wal_senders": "0",
     "max_logical_replication_workers": "0",

@@ -40,7 +40,7 @@ class Expander:
         A page without any hit gives its opening chunk, unless the request filters: then only the store can tell
         whether it passes. Raises RetryableError when store or catalogue are away.
         """
-        reach = replace(bounds, total=bounds.total * _REACH)
+        reach = replace(bounds, total=bounds.total * _REACH) if start.selective else bounds
         reached = await walk(self._pages.neighbours, start.pages, start.hubs, reach)
         if not reached:
             return None
@@ -62,6 +62,13 @@ class Start:
     hubs: Collection[UUID]
     filtered: bool
     """The request has filters of its own."""
+    uncited: bool
+    """Some pages of the vault are never cited."""
+
+    @property
+    def selective(self) -> bool:
+        """Some pages reached may be excluded."""
+        return self.filtered or self.uncited
 
 
 def _candidates(snapshot: Snapshot, reached: tuple[Reached, ...], hits: tuple[Hit, ...]) -> tuple[Candidate, ...]:

@@ -15,14 +15,17 @@ MAX_VALUES = 256
 """Values of one field: enough to name the pages of a folder, few enough to stay cheap in the engine."""
 
 
-def point_filter(vault_id: str, filters: Mapping[str, JsonValue], never_cite: Sequence[str]) -> PointFilter:
+def point_filter(vault_id: str | None, filters: Mapping[str, JsonValue], never_cite: Sequence[str]) -> PointFilter:
     """Return the filter that binds every hit of a request: its vault, its own conditions, nothing that is never cited.
+
+    No vault: the points of all vaults, for where there is only one.
 
     Raises InvalidInput for an unknown field or a value that no field can have, TooLarge for more than MAX_VALUES.
     """
     conditions = tuple(_condition(name, value) for name, value in filters.items())
     must_not = (FieldIn("path_prefixes", tuple(never_cite)),) if never_cite else ()
-    return PointFilter(must=(FieldIn("vault_id", (vault_id,)), *conditions), must_not=must_not)
+    vault = (FieldIn("vault_id", (vault_id,)),) if vault_id is not None else ()
+    return PointFilter(must=(*vault, *conditions), must_not=must_not)
 
 
 def on_pages(where: PointFilter, page_ids: Sequence[UUID]) -> PointFilter:

@@ -129,6 +129,8 @@ class VaultTraits:
     languages: tuple[str, ...]
     hubs: frozenset[UUID]
     """Pages whose stem says that they list other pages."""
+    uncited: bool = True
+    """Some page is never cited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +175,11 @@ class Outline:
 class LivePages(Protocol):
     """The catalogue, read only. Each call is one round trip and one snapshot, and raises Unavailable."""
 
-    async def vault(self, vault_id: str) -> tuple[VaultState, str | None] | None:
-        """Return the vault's state and the live space's name (None: none yet); None for a vault that is unknown."""
+    async def vault(self, vault_id: str) -> tuple[VaultState, str | None, bool] | None:
+        """Return the vault's state, the live space's name (None: none yet), and whether no other vault exists.
+
+        None for a vault that is unknown.
+        """
         ...
 
     async def traits(self, vault_id: str, hub_stems: Sequence[str]) -> VaultTraits:

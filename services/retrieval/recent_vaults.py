@@ -21,6 +21,8 @@ class Vault:
     state: VaultState
     space: str
     traits: VaultTraits
+    alone: bool = False
+    """No other vault exists, so that every vector is this one's."""
 
 
 @dataclass(slots=True)
@@ -79,9 +81,9 @@ class RecentVaults:
         found = await self._pages.vault(vault_id)
         if found is None:
             raise NotFound(f"There is no vault '{vault_id}'.")
-        state, space = found
+        state, space, alone = found
         if space is None:
             raise Unavailable("There is no live embedding space yet: start the ingest service once.")
         if last is not None and last.state.data_version == state.data_version:
-            return Vault(state, space, last.traits)
-        return Vault(state, space, await self._pages.traits(vault_id, self._hub_stems))
+            return Vault(state, space, last.traits, alone)
+        return Vault(state, space, await self._pages.traits(vault_id, self._hub_stems), alone)

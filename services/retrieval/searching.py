@@ -24,6 +24,7 @@ from services.retrieval.seeding import SeedBounds, find_seeds
 from shared.contracts.search import SearchReply, SearchRequest, Timings
 from shared.errors import DeadlineExceeded, InvalidInput
 from shared.tokens import estimate_tokens
+from shared.vectors.store import PointFilter
 
 _ATTEMPTS = 3
 """Searches started anew because a page changed between two reads; then what is left of the last one counts."""
@@ -34,7 +35,7 @@ class SearchBounds:
     """Limits of one search."""
 
     seeds: SeedBounds = field(default_factory=SeedBounds)
-    max_expansions: int = 64
+    max_expansions: int = 12
     fan_out: int = 32
     degree_limit: int = 64
     tokens_per_expansion: int = 250
@@ -111,12 +112,21 @@ class Search:
             text=request.query,
             languages=vault.traits.languages,
             space=vault.space,
-            where=point_filter(vault_id, request.filters, vault.state.never_cite),
+            where=self._where(vault_id, request, vault),
             limit=request.k,
             embed_timeout_s=self._bounds.embed_share * request.deadline_ms / 1000,
         )
         budget = budget_tokens(request.context_window)
         return _Run(vault_id, request, retriever, query, vault, budget, vault.state)
+
+    def _where(self, vault_id: str, request: SearchRequest, vault: Vault) -> PointFilter:
+        """Leave out conditions that every point meets: each costs the engine more than the search itself.
+
+        The snapshot decides in any case which hits are of this vault and may be cited; a condition left out too long
+        only makes it drop more of them, and the search look deeper.
+        """
+        never_cite = vault.state.never_cite if vault.traits.uncited else ()
+        return point_filter(None if vault.alone else vault_id, request.filters, never_cite)
 
     async def _find(self, run: _Run) -> None:
         """Run phases 1 and 2 until all that was found belongs to one data version."""
@@ -142,6 +152,7 @@ class Search:
             pages=tuple(dict.fromkeys(seed.chunk.page_id for seed in run.seeds)),
             hubs=run.vault.traits.hubs,
             filtered=bool(run.request.filters),
+            uncited=run.vault.traits.uncited,
         )
         found = await self._expander.expand(run.vault_id, run.retriever, run.query, start, bounds)
         if found is None:

@@ -18,7 +18,7 @@ class RetrievalSettings(BaseSettings):
     default_profile: str = Field(default="hybrid", description="Profile of requests that name none.")
     profiles: dict[str, ProfileSettings] = Field(default_factory=dict, description="More profiles, by name.")
     candidates: int = Field(default=32, ge=10, le=1000, description="Depth of each ranking before fusion.")
-    max_expansions: int = Field(default=64, ge=0, le=256, description="Linked pages added to one search, at most.")
+    max_expansions: int = Field(default=12, ge=0, le=256, description="Linked pages added to one search, at most.")
     fan_out: int = Field(default=32, ge=1, le=256, description="Linked pages taken from one page, at most.")
     degree_limit: int = Field(default=64, ge=1, le=1000, description="A page with more links is not walked through.")
     hub_stems: tuple[str, ...] = Field(

@@ -95,9 +95,9 @@ class InMemoryLivePages:
     before: dict[str, Callable[[], None]] = field(default_factory=dict[str, Callable[[], None]])
     """What happens before each read of that name."""
 
-    async def vault(self, vault_id: str) -> tuple[VaultState, str | None] | None:
+    async def vault(self, vault_id: str) -> tuple[VaultState, str | None, bool] | None:
         await self._begin("vault")
-        return (self._state(), self.space) if vault_id in self.vaults else None
+        return (self._state(), self.space, len(self.vaults) == 1) if vault_id in self.vaults else None
 
     async def traits(self, vault_id: str, hub_stems: Sequence[str]) -> VaultTraits:
         await self._begin("traits")
@@ -105,6 +105,7 @@ class InMemoryLivePages:
         return VaultTraits(
             languages=tuple(sorted({row.language for row in rows})),
             hubs=frozenset(row.id for row in rows if row.stem in hub_stems),
+            uncited=any(row.path.startswith(self.never_cite) for row in rows),
         )
 
     async def snapshot(self, vault_id: str, chunk_ids: Sequence[UUID]) -> Snapshot:

@@ -91,8 +91,8 @@ async def test_a_vault_has_its_version_its_exclusions_and_the_live_space(pages: 
     found = await pages.vault("garden")
 
     assert found is not None
-    state, space = found
-    assert (state.data_version, state.never_cite, space) == (1, ("raw/",), SPACE)
+    state, space, alone = found
+    assert (state.data_version, state.never_cite, space, alone) == (1, ("raw/",), SPACE, False)
     assert await pages.vault("nowhere") is None
 
 

@@ -37,15 +37,15 @@ class PostgresLivePages:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def vault(self, vault_id: str) -> tuple[VaultState, str | None] | None:
+    async def vault(self, vault_id: str) -> tuple[VaultState, str | None, bool] | None:
         """See LivePages.vault."""
         rows = await self._fetch("reading a vault", statements.VAULT, vault_id)
-        return (_state(rows[0]), rows[0]["space"]) if rows else None
+        return (_state(rows[0]), rows[0]["space"], rows[0]["alone"]) if rows else None
 
     async def traits(self, vault_id: str, hub_stems: Sequence[str]) -> VaultTraits:
         """See LivePages.traits."""
         (row,) = await self._fetch("reading a vault's languages", statements.TRAITS, vault_id, list(hub_stems))
-        return VaultTraits(languages=tuple(row["languages"]), hubs=frozenset(row["hubs"]))
+        return VaultTraits(tuple(row["languages"]), frozenset(row["hubs"]), row["uncited"])
 
     async def snapshot(self, vault_id: str, chunk_ids: Sequence[UUID]) -> Snapshot:
         """See LivePages.snapshot."""

@@ -1,4 +1,8 @@
-"""The statements of PostgresLivePages. Each joins from the vault's row, so that one that is unknown gives no row."""
+"""The statements of PostgresLivePages. Each joins from the vault's row, so that one that is unknown gives no row.
+
+`OFFSET 0` keeps the planner from joining by vault first, as it does while the tables of a vault just loaded have no
+statistics: each row wanted is looked up by its key.
+"""
 
 _LIVE_CHUNK = """
     c.chunk_id, c.page_id, c.chunk_index, c.content_hash, c.heading_path, c.char_start, c.char_end, c.line_start,
@@ -8,14 +12,25 @@ _LIVE_CHUNK = """
 
 _VAULT_STATE = "v.data_version, v.settings -> 'never_cite' AS never_cite"
 
+_NEVER_CITED = """EXISTS (
+            SELECT FROM jsonb_array_elements_text(coalesce(v.settings -> 'never_cite', '["raw/"]')) AS prefix
+            WHERE starts_with(p.path, prefix)
+        )"""
+
 VAULT = f"""
-SELECT {_VAULT_STATE}, (SELECT name FROM spaces WHERE live) AS space
+SELECT {_VAULT_STATE}, (SELECT name FROM spaces WHERE live) AS space,
+       NOT EXISTS (SELECT FROM vaults o WHERE o.vault_id <> v.vault_id) AS alone
 FROM vaults v WHERE v.vault_id = $1
 """
 
-TRAITS = """
+TRAITS = f"""
 SELECT ARRAY(SELECT DISTINCT language FROM pages WHERE vault_id = $1 ORDER BY language) AS languages,
-       ARRAY(SELECT page_id FROM pages WHERE vault_id = $1 AND stem = ANY ($2::text[]) LIMIT 10000) AS hubs
+       ARRAY(SELECT page_id FROM pages WHERE vault_id = $1 AND stem = ANY ($2::text[]) LIMIT 10000) AS hubs,
+       EXISTS (
+           SELECT FROM pages p
+           WHERE p.vault_id = v.vault_id AND {_NEVER_CITED}
+       ) AS uncited
+FROM vaults v WHERE v.vault_id = $1
 """
 
 CHUNKS = f"""
@@ -24,7 +39,9 @@ FROM vaults v
 LEFT JOIN LATERAL (
     SELECT {_LIVE_CHUNK}
     FROM unnest($2::uuid[]) WITH ORDINALITY AS wanted (chunk_id, rank)
-    JOIN chunks c ON c.chunk_id = wanted.chunk_id AND c.vault_id = v.vault_id
+    CROSS JOIN LATERAL (
+        SELECT * FROM chunks WHERE chunk_id = wanted.chunk_id AND vault_id = v.vault_id OFFSET 0
+    ) c
     JOIN pages p ON p.page_id = c.page_id
     ORDER BY wanted.rank
 ) live ON true
@@ -44,17 +61,16 @@ LEFT JOIN LATERAL (
             END
         ) AS chosen
         FROM unnest($2::uuid[]) WITH ORDINALITY AS reached (page_id, rank)
-        JOIN pages p ON p.page_id = reached.page_id AND p.vault_id = v.vault_id
+        CROSS JOIN LATERAL (
+            SELECT * FROM pages WHERE page_id = reached.page_id AND vault_id = v.vault_id OFFSET 0
+        ) p
         LEFT JOIN (
             SELECT DISTINCT ON (h.page_id) h.page_id, h.chunk_id
             FROM unnest($3::uuid[]) WITH ORDINALITY AS found (chunk_id, rank)
             JOIN chunks h ON h.chunk_id = found.chunk_id
             ORDER BY h.page_id, found.rank
         ) best ON best.page_id = p.page_id
-        WHERE NOT EXISTS (
-            SELECT FROM jsonb_array_elements_text(coalesce(v.settings -> 'never_cite', '["raw/"]')) AS prefix
-            WHERE starts_with(p.path, prefix)
-        )
+        WHERE NOT {_NEVER_CITED}
     ) p
     JOIN chunks c ON c.chunk_id = p.chosen
     ORDER BY p.rank
