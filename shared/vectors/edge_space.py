@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -39,8 +40,14 @@ _CATCH_UPS = 3
 """Rounds of copying what was written meanwhile before writes have to wait for the last one."""
 
 _LINGER_S = 45.0
-"""How long a shard that was replaced stays open: until the system has written out what it had in memory. Closing it
-then takes milliseconds; at once it would write all that itself, and stop the process for a second."""
+"""How long a shard that was replaced stays open at least: until the system has written out what it had in memory.
+Closing it at once would write all that itself, and stop the process for seconds."""
+
+_QUIET_S = 5.0
+"""It is closed once nobody has searched or written for so long: it may still stop the process for a moment."""
+
+_LONGEST_LINGER_S = 3_600.0
+"""It is closed after this whatever goes on: it takes memory."""
 
 T = TypeVar("T")
 
@@ -57,6 +64,7 @@ class EdgeSpace:
         self._compact_above = compact_above
         self._turn = asyncio.Lock()
         self._busy = False
+        self._used_at = time.monotonic()
         self._unflushed = 0
         self._unchecked = _CHECK_EVERY  # look at once: the last process may have left much
         self._compacting: asyncio.Task[None] | None = None
@@ -86,7 +94,7 @@ class EdgeSpace:
 
     def search(self, queries: Sequence[PointQuery]) -> list[list[ScoredPoint]]:
         """Return the hits of each query."""
-        self._busy = True
+        self._use()
         ranking = Ranking(queries)
         while ranking.open:
             ranking.take(self._shard.search(ranking.open))
@@ -124,13 +132,16 @@ class EdgeSpace:
         for batch in _batches(items):
             async with self._turn:
                 changed = write(self._shard, batch)
-                self._busy = True
+                self._use()
                 self._unflushed += len(changed)
                 if self._written is not None:
                     self._written.update(changed)
             self._unchecked += len(changed)
             await asyncio.sleep(0)
         self._look()
+
+    def _use(self) -> None:
+        self._busy, self._used_at = True, time.monotonic()
 
     def _look(self) -> None:
         """Start a compaction when there is enough to gain from it.
@@ -176,7 +187,7 @@ class EdgeSpace:
         unused = copy if self._shard is old else old.path
         await asyncio.to_thread(shutil.rmtree, unused, ignore_errors=True)
         if self._shard is not old:
-            task = asyncio.create_task(_retire(old), name=f"retire {old.path.name}")
+            task = asyncio.create_task(self._retire(old), name=f"retire {old.path.name}")
             self._retiring.add(task)
             task.add_done_callback(self._retiring.discard)
 
@@ -194,19 +205,25 @@ class EdgeSpace:
             if self._shard is not fresh:
                 fresh.close()
 
+    async def _retire(self, shard: EdgeShard) -> None:
+        replaced_at = time.monotonic()
+        try:
+            await asyncio.sleep(_LINGER_S)
+            while not self._may_close(replaced_at):  # noqa: ASYNC110  (that nothing happens is no event)
+                await asyncio.sleep(1.0)
+        finally:
+            with contextlib.suppress(CitebusError):  # its files are gone, so there is nothing to lose
+                shard.close()
+
+    def _may_close(self, replaced_at: float) -> bool:
+        now = time.monotonic()
+        return now - self._used_at >= _QUIET_S or now - replaced_at >= _LONGEST_LINGER_S
+
     async def _catch_up(self, fresh: EdgeShard) -> None:
         ids, self._written = self._written or set(), set()
         for batch in _batches(list(ids)):
             fresh.copy_points(self._shard, batch)
             await asyncio.sleep(0)
-
-
-async def _retire(shard: EdgeShard) -> None:
-    try:
-        await asyncio.sleep(_LINGER_S)
-    finally:
-        with contextlib.suppress(CitebusError):  # its files are gone, so there is nothing to lose
-            shard.close()
 
 
 def _batches(items: Iterable[T]) -> Iterator[list[T]]:
