@@ -15,12 +15,16 @@ import structlog
 from services.ingest.ports import EmbeddingLedger, Outbox
 from shared.contracts.embed import ChunkText
 from shared.embedding.embedder import Embedder, Vector
+from shared.errors import PermanentError
 from shared.vectors.store import VectorStore
 
 _log = structlog.get_logger(__name__)
 
 _SWEEP_BATCH = 500
 """Texts that one query of the sweep reads."""
+
+_REMEMBERED = 100_000
+"""Refused texts that are remembered; more than that is a wrong setting, not a few bad texts."""
 
 
 class EmbeddingStage:
@@ -34,6 +38,7 @@ class EmbeddingStage:
         self._embedder = embedder
         self._outbox = outbox
         self._space = space
+        self._refused: set[str] = set()
 
     async def embed(self, texts: Sequence[ChunkText]) -> None:
         """Give every live chunk with one of these texts its vector; publish PageEmbedded for what became complete.
@@ -53,27 +58,39 @@ class EmbeddingStage:
     async def requeue_missing(self) -> int:
         """Queue again every text that lacks its vector, as after a lost stream; return how many.
 
-        A text that no message can carry is embedded here.
+        A text that no message can carry is embedded here. One that the provider refused since this process started is
+        left out: asking again would cost, and change nothing.
         """
         after: UUID | None = None
         count = 0
         while missing := await self._ledger.missing(self._space, after, _SWEEP_BATCH):
-            texts = {text.text_hash: text for _, text in missing}
+            texts = {text.text_hash: text for _, text in missing if text.text_hash not in self._refused}
             await self._outbox.publish((), texts.values())
             for text in texts.values():
                 if not self._outbox.carries(text):
-                    await self.embed([text])
+                    await self._embed_here(text)
             count += len(texts)
             after = missing[-1][0]
         if count:
             _log.info("embedding.requeued", texts=count)
         return count
 
+    async def _embed_here(self, text: ChunkText) -> None:
+        try:
+            await self.embed([text])
+        except PermanentError as error:
+            _log.error("embedding.refused", text=text.text_hash, error=str(error))
+
     async def _made(self, texts: Mapping[str, str]) -> dict[str, Vector]:
-        """Embed texts by hash and keep their vectors."""
+        """Embed texts by hash and keep their vectors; remember one that is refused for good."""
         if not texts:
             return {}
-        vectors = await self._embedder.embed_documents(list(texts.values()))
+        try:
+            vectors = await self._embedder.embed_documents(list(texts.values()))
+        except PermanentError:
+            if len(texts) == 1 and len(self._refused) < _REMEMBERED:
+                self._refused.update(texts)
+            raise
         made = dict(zip(texts, vectors, strict=True))
         await self._ledger.keep(self._space, made)
         return made
