@@ -67,10 +67,3 @@ def handling(name: str, headers: Mapping[str, str] | None) -> Generator[None]:
     context = propagate.extract(dict(headers)) if headers else None
     with _tracer.start_as_current_span(name, context=context, kind=trace.SpanKind.SERVER):
         yield
-
-
-def trace_headers() -> dict[str, str]:
-    """Return the headers that carry the current trace to the next process; empty without one."""
-    carrier: dict[str, str] = {}
-    propagate.inject(carrier)
-    return carrier
