@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
+import signal
 import tempfile
 import uuid
 from collections.abc import AsyncGenerator, Generator
@@ -26,7 +27,9 @@ _OWN_RUN = pytest.StashKey[Path]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin a run, in the process that controls it."""
+    """Begin a run, in the process that controls it; let Ctrl-C reach tests of it, also in a job in the background."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):  # which a worker of pytest-xdist has
         config.stash[_OWN_RUN] = begin_run()
 
