@@ -16,19 +16,19 @@ from shared.embedding.embedder import Space
 from shared.embedding.settings import EmbeddingSettings
 from shared.process import run_until_signal
 from shared.provision import READER_ROLE, ReaderRole, provision_bus, provision_database, provision_space
-from shared.settings import ServiceSettings
+from shared.settings import ServiceSettings, settings_from_environment
 from shared.telemetry import configure_logging
 from shared.vectors.build import open_store
 
 
 async def _provision(_: asyncio.Event) -> None:
-    settings = ServiceSettings()
+    settings = settings_from_environment(ServiceSettings)
     dsn = settings.postgres_dsn.get_secret_value()
     password = os.environ.get("CITEBUS_READER_PASSWORD")
     await provision_database(dsn, ReaderRole(READER_ROLE, password) if password else None)
     async with open_bus(settings.nats_url, name="citebus-provision", connect_timeout_s=60) as client:
         await provision_bus(client, settings.topology)
-    embedder = build_embedder(EmbeddingSettings())
+    embedder = build_embedder(settings_from_environment(EmbeddingSettings))
     async with open_store(settings) as store:
         await provision_space(dsn, Space(embedder.model, embedder.dimension, CHUNKER_VERSION), store)
     await embedder.aclose()

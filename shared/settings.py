@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from shared.errors import InvalidInput
 from shared.topology import Topology
+
+SettingsT = TypeVar("SettingsT", bound=BaseSettings)
+
+
+def settings_from_environment(kind: type[SettingsT]) -> SettingsT:
+    """Read settings; raises InvalidInput that names the variable and what is wrong with it, never its value."""
+    try:
+        return kind()
+    except ValidationError as error:
+        prefix = str(kind.model_config.get("env_prefix", ""))
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        name = prefix + "_".join(str(part).upper() for part in first["loc"]) if first["loc"] else f"{prefix}*"
+        raise InvalidInput(f"The setting {name} is wrong: {first['msg']}; docs/settings.md lists them all.") from error
 
 
 class ServiceSettings(BaseSettings):

@@ -38,6 +38,7 @@ from shared.embedding.settings import EmbeddingSettings
 from shared.errors import CitebusError, InvalidInput
 from shared.postgres.pool import open_pool
 from shared.provision import READER_ROLE, ReaderRole, provision_bus, provision_database, provision_space
+from shared.settings import settings_from_environment
 from shared.topology import Topology
 from shared.vectors.edge import QdrantEdgeStore
 from shared.version import VERSION
@@ -107,7 +108,7 @@ async def _start_both(stack: AsyncExitStack, servers: tuple[Supervised, Supervis
 async def _open_resources(
     stack: AsyncExitStack, data: DataFolder, nats: NatsServer, postgres: PostgresServer
 ) -> Resources:
-    embedder = build_embedder(EmbeddingSettings())
+    embedder = build_embedder(settings_from_environment(EmbeddingSettings))
     stack.push_async_callback(embedder.aclose)
     space = Space(embedder.model, embedder.dimension, CHUNKER_VERSION)
     store = await QdrantEdgeStore.open(data.vectors)
@@ -131,7 +132,11 @@ async def _start_services(
     postgres: PostgresServer,
     vaults: Mapping[str, Path],
 ) -> None:
-    r, retrieval, ingest = resources, RetrievalSettings(), IngestSettings()
+    r, retrieval, ingest = (
+        resources,
+        settings_from_environment(RetrievalSettings),
+        settings_from_environment(IngestSettings),
+    )
     reader = await stack.enter_async_context(
         open_pool(postgres.reader_dsn, max_size=retrieval.pool_size, read_only=True)
     )

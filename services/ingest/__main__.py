@@ -17,7 +17,7 @@ from services.ingest.watcher.app import running_watcher
 from shared.bus import open_bus
 from shared.embedding.settings import EmbeddingSettings
 from shared.process import run_until_signal
-from shared.settings import ServiceSettings
+from shared.settings import ServiceSettings, settings_from_environment
 from shared.telemetry import configure_logging, configure_tracing
 
 _ROLES = ("worker", "embedder", "watcher")
@@ -31,11 +31,13 @@ def _arguments() -> argparse.Namespace:
 
 
 async def _run(arguments: argparse.Namespace, roles: set[str], vaults: list[Path], stop: asyncio.Event) -> None:
-    settings, ingest = ServiceSettings(), IngestSettings()
+    settings, ingest = settings_from_environment(ServiceSettings), settings_from_environment(IngestSettings)
     async with AsyncExitStack() as stack:
         client = await stack.enter_async_context(open_bus(settings.nats_url, name="citebus-ingest"))
         if roles & {"worker", "embedder"}:
-            resources = await stack.enter_async_context(open_resources(client, settings, EmbeddingSettings()))
+            resources = await stack.enter_async_context(
+                open_resources(client, settings, settings_from_environment(EmbeddingSettings))
+            )
             if "embedder" in roles:
                 await stack.enter_async_context(running_embedders(resources, ingest))
             if "worker" in roles:
@@ -53,7 +55,7 @@ def main() -> None:
     vaults = [Path(word) for word in words if word not in _ROLES]
     if not roles or bool(vaults) != ("watcher" in roles):
         raise SystemExit(f"name one or more roles ({', '.join(_ROLES)}), and folders for 'watcher' alone: --help")
-    settings = ServiceSettings()
+    settings = settings_from_environment(ServiceSettings)
     configure_logging(level=settings.log_level, style=settings.log_format)
     configure_tracing("ingest")
     run_until_signal(lambda stop: _run(arguments, roles, vaults, stop))

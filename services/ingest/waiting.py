@@ -53,10 +53,10 @@ class Waiting:
                 )
 
     def _is_there(self, request: WaitRequest, slot: Slot, page: LivePage | None) -> bool:
+        if slot.state == "rejected" and slot.content_hash in (None, request.content_hash):  # None: it was never read
+            raise InvalidInput(f"{slot.path} was rejected: {slot.reason}")
         if slot.content_hash != request.content_hash:
             return False
-        if slot.state == "rejected":
-            raise InvalidInput(f"{slot.path} was rejected: {slot.reason}")
         if page is None or slot.state != "indexed":
             return False
         return request.until == "searchable" or all(chunk.embedded_in == self._space for chunk in page.chunks)

@@ -11,18 +11,22 @@ from services.retrieval.app import running_alone
 from services.retrieval.settings import RetrievalSettings
 from shared.embedding.settings import EmbeddingSettings
 from shared.process import run_until_signal
-from shared.settings import ServiceSettings
+from shared.settings import ServiceSettings, settings_from_environment
 from shared.telemetry import configure_logging, configure_tracing
 
 
 async def _run(stop: asyncio.Event) -> None:
-    async with running_alone(ServiceSettings(), EmbeddingSettings(), RetrievalSettings()):
+    async with running_alone(
+        settings_from_environment(ServiceSettings),
+        settings_from_environment(EmbeddingSettings),
+        settings_from_environment(RetrievalSettings),
+    ):
         await stop.wait()
 
 
 def main() -> None:
     """Run until a signal."""
-    settings = ServiceSettings()
+    settings = settings_from_environment(ServiceSettings)
     configure_logging(level=settings.log_level, style=settings.log_format)
     configure_tracing("retrieval")
     run_until_signal(_run)

@@ -46,7 +46,9 @@ class Passage(Record):
     content_hash: Sha256
     revision: int
     heading_path: tuple[str, ...]
-    char_start: int = Field(ge=0, description="Inclusive, in characters of the decoded file.")
+    char_start: int = Field(
+        ge=0, description="Inclusive, in characters of the decoded file without its byte order mark."
+    )
     char_end: int = Field(ge=0, description="Exclusive.")
     line_start: int = Field(ge=1, description="First line, from 1.")
     line_end: int = Field(ge=1, description="Line after the last one (half-open).")
@@ -93,7 +95,10 @@ class SearchReply(Message):
 
     type: Literal["citebus.search.reply.v1"] = "citebus.search.reply.v1"
     query: str
-    text: str
+    text: str = Field(
+        description="`[n] title`, then the passages. Where a source has something that looks like `[n]`, an invisible "
+        "U+2060 stands behind its bracket."
+    )
     citations: tuple[Citation, ...]
     token_budget: int
     approx_tokens: int = Field(description="Tokens of `text`, never above token_budget.")

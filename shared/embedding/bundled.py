@@ -22,6 +22,9 @@ from shared.embedding.sentence_encoder import SentenceEncoder, load_sentence_enc
 
 MODEL_NAME = "bge-small-en-v1.5"
 DIMENSION = 384
+QUERY_CHARS = 1_000
+"""Of a query: two windows of the model at most, even in scripts with a token per character; some 30 ms."""
+
 QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
 """The model was trained with it on queries only."""
 
@@ -61,8 +64,13 @@ class BundledEmbedder:
         return np.stack(await asyncio.gather(*(loop.run_in_executor(self._documents, self._encode, t) for t in texts)))
 
     async def embed_query(self, text: str) -> Vector:
-        """Return the unit vector of the query, with the model's prefix for queries."""
-        return await asyncio.get_running_loop().run_in_executor(self._queries, self._encode, QUERY_PREFIX + text)
+        """Return the unit vector of the query, with the model's prefix for queries.
+
+        What is beyond QUERY_CHARS is left out: a question says early what it asks for, and long ones would keep all
+        others waiting.
+        """
+        query = QUERY_PREFIX + text[:QUERY_CHARS]
+        return await asyncio.get_running_loop().run_in_executor(self._queries, self._encode, query)
 
     async def aclose(self) -> None:
         """Wait for the texts in work (at most one per thread), then release threads and model."""

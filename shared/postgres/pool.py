@@ -22,9 +22,11 @@ _UNREACHABLE = (
     asyncpg.PostgresConnectionError,
     asyncpg.exceptions.OperatorInterventionError,  # shutting down, starting up, crash of a sibling
     asyncpg.exceptions.InsufficientResourcesError,  # disk full, too many connections
-    asyncpg.exceptions.TransactionRollbackError,  # deadlock, serialization: the same work may pass next time
     asyncpg.exceptions.LockNotAvailableError,
 )
+
+_AGAIN_S = 0.05
+"""Pause before work that met other work is done again."""
 
 
 @contextmanager
@@ -32,6 +34,8 @@ def translated(doing: str) -> Generator[None]:
     """Turn what the driver raises for a server that is away, full or busy into Unavailable, naming what was done."""
     try:
         yield
+    except asyncpg.exceptions.TransactionRollbackError as error:  # deadlock, serialization: at once it may pass
+        raise Unavailable(f"Postgres asks to try again ({doing}): {error}", retry_after_s=_AGAIN_S) from error
     except _UNREACHABLE as error:
         raise Unavailable(f"Postgres is not available ({doing}): {str(error) or type(error).__name__}") from error
 
@@ -58,7 +62,7 @@ async def open_pool(dsn: str, *, max_size: int = 4, read_only: bool = False) -> 
     with translated("connecting"):
         pool = await asyncpg.create_pool(
             dsn,
-            min_size=1,
+            min_size=0,  # the pool's own upkeep would print tracebacks while the server is away
             max_size=max_size,
             timeout=10,
             command_timeout=60,

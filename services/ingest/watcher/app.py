@@ -64,5 +64,5 @@ async def running_watcher(
 
 
 def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # a manifest tells every file's name
     return folder

@@ -7,6 +7,11 @@ SELECT file_key, path, disk_path, revision, state, page_id, content_hash, config
 FROM files WHERE vault_id = $1 AND file_key = ANY($2)
 """
 
+PAGES_OF_SLOTS = """
+SELECT p.page_id FROM files f JOIN pages p ON p.vault_id = f.vault_id AND p.path = f.path
+WHERE f.vault_id = $1 AND f.file_key = ANY($2)
+"""
+
 PAGES = """
 SELECT page_id, path, disk_path, revision, content_hash, stem
 FROM pages WHERE page_id = ANY($2) OR (vault_id = $1 AND path = ANY($3))

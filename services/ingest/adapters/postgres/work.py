@@ -75,6 +75,13 @@ class PostgresWork:
         }
 
     async def _locked_rows(self) -> tuple[dict[str, Slot], list[asyncpg.Record]]:
+        """Lock slots and pages at one go, in one order for all workers: locks taken later could meet crosswise.
+
+        A page that came to one of the paths just now is locked later all the same, which is rare; a deadlock that
+        comes of it is resolved by the server, and the work done again.
+        """
+        here = await self._connection.fetch(sql.PAGES_OF_SLOTS, self._vault_id, list(self._file_keys))
+        self._page_ids |= {row["page_id"] for row in here}
         while True:
             await self._lock()
             slots = await self._slots()
