@@ -6,14 +6,23 @@ import asyncio
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any
+from typing import Any, TypeVar
 
-from shared.errors import CitebusError
+import structlog
+
+from shared.errors import CitebusError, Unavailable
 
 try:
     from uvloop import new_event_loop
 except ImportError:  # not on Windows
     from asyncio import new_event_loop
+
+T = TypeVar("T")
+
+_log = structlog.get_logger(__name__)
+
+_AGAIN_S = 0.5
+"""Pause between two looks for a server that is not there yet."""
 
 
 def run_until_signal(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> None:
@@ -23,6 +32,19 @@ def run_until_signal(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]])
             runner.run(_stoppable(work))
     except* CitebusError as group:
         sys.exit(f"citebus: {_first(group)}")
+
+
+async def patiently(what: str, work: Callable[[], Awaitable[T]]) -> T:
+    """Do `work` once the server that it needs is there: at a start, servers may come later than services."""
+    told = False
+    while True:
+        try:
+            return await work()
+        except Unavailable as error:
+            if not told:
+                _log.info("process.waiting", wants=what, error=str(error))
+                told = True
+            await asyncio.sleep(_AGAIN_S)
 
 
 async def _stoppable(work: Callable[[asyncio.Event], Awaitable[None]]) -> None:

@@ -12,10 +12,12 @@ from typing import Any
 import asyncpg
 from nats.aio.client import Client
 
+from services.ingest.adapters.postgres.ledger import PostgresLedger
 from services.ingest.app import Resources, running_embedders, running_workers
 from services.ingest.settings import IngestSettings
 from services.ingest.text.chunking import CHUNKER_VERSION
 from services.ingest.watcher.app import running_watcher
+from services.ingest.watcher.settings_file import read_settings
 from services.retrieval.app import running_retrieval
 from services.retrieval.settings import RetrievalSettings
 from shared.bus import open_bus
@@ -173,5 +175,6 @@ async def running_system(
         await stack.enter_async_context(running_embedders(resources, ingest))
         await stack.enter_async_context(running_workers(resources, ingest))
         if watch:
+            await PostgresLedger(pool).ensure_vault(read_settings(root))
             await stack.enter_async_context(running_watcher(client, topology, root, folder / "watcher"))
         yield System(resources, counting, dsn, root, root.name)

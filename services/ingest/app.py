@@ -34,6 +34,7 @@ from shared.embedding.embedder import Embedder, Space
 from shared.embedding.settings import EmbeddingSettings
 from shared.errors import CitebusError
 from shared.postgres.pool import Pool, open_pool
+from shared.process import patiently
 from shared.provision import ACK_WAIT_S, check_space, provision_bus
 from shared.service import SLACK_S, Endpoint, serve
 from shared.settings import ServiceSettings
@@ -68,13 +69,13 @@ class Resources:
 async def open_resources(
     client: Client, settings: ServiceSettings, embedding: EmbeddingSettings
 ) -> AsyncGenerator[Resources]:
-    """Open what worker and embedder need. Raises SpaceMismatch or NotFound when they may not start, Unavailable."""
+    """Open what worker and embedder need, once Postgres is there. Raises SpaceMismatch, NotFound: they may not start."""
     async with AsyncExitStack() as stack:
         embedder = build_embedder(embedding)
         stack.push_async_callback(embedder.aclose)
         space = Space(embedder.model, embedder.dimension, CHUNKER_VERSION)
         pool = await stack.enter_async_context(open_pool(settings.postgres_dsn.get_secret_value(), max_size=POOL_SIZE))
-        await check_space(pool, space)
+        await patiently("the live space", lambda: check_space(pool, space))
         store = await stack.enter_async_context(open_store(settings))
         yield Resources(client, settings.topology, pool, store, embedder, space)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
+import structlog.testing
 
 from shared.contracts.search import ResolveRequest
 from tests.system import Refused, System
@@ -72,6 +73,20 @@ async def test_two_swapped_names_keep_their_pages(system: System) -> None:
     await system.settled()
     assert await system.paths() == {"a.md": ids["b.md"], "b.md": ids["a.md"]}
     assert system.embedder.document_texts == before
+
+
+async def test_workers_that_swap_pages_at_once_do_not_lock_each_other_out(system: System) -> None:
+    a, b, spare = (system.vault / name for name in ("a.md", "b.md", "spare.tmp"))
+    await system.write("a.md", page("Alpha stands alone. " * 20, title="Alpha"))
+    await system.write("b.md", page("Beta stands beside. " * 20, title="Beta"))
+    with structlog.testing.capture_logs() as logs:
+        for _ in range(10):
+            os.rename(a, spare)
+            os.rename(b, a)
+            os.rename(spare, b)
+            await system.wait("a.md")
+            await system.wait("b.md")
+    assert [entry for entry in logs if entry["event"] == "delivery.retry"] == []
 
 
 async def test_of_identical_files_one_is_deleted_and_the_other_stays(system: System) -> None:
