@@ -69,7 +69,7 @@ class Resources:
 async def open_resources(
     client: Client, settings: ServiceSettings, embedding: EmbeddingSettings
 ) -> AsyncGenerator[Resources]:
-    """Open what worker and embedder need, once Postgres is there. Raises SpaceMismatch, NotFound: they may not start."""
+    """Open what worker and embedder need, once Postgres is there. Raises SpaceMismatch and NotFound: don't start."""
     async with AsyncExitStack() as stack:
         embedder = build_embedder(embedding)
         stack.push_async_callback(embedder.aclose)
