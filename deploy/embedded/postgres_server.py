@@ -21,12 +21,10 @@ from deploy.embedded.processes import Child, Launch, last_lines, stop_leftovers
 from deploy.embedded.state import DataFolder
 from deploy.embedded.system_user import SystemUser, service_user
 from shared.errors import InvalidInput, Unavailable
+from shared.provision import READER_ROLE
 
 OWNER = "citebus"
 """Superuser of the cluster and owner of the database."""
-
-READER = "citebus_reader"
-"""Role of services that only read; provisioning creates it."""
 
 DATABASE = "citebus"
 
@@ -87,7 +85,7 @@ class PostgresServer:
     @property
     def reader_dsn(self) -> str:
         """Address of the database for the role that only reads."""
-        return f"postgresql://{READER}:{self._secrets.postgres_reader}@{LOOPBACK}:{self._port}/{DATABASE}"
+        return f"postgresql://{READER_ROLE}:{self._secrets.postgres_reader}@{LOOPBACK}:{self._port}/{DATABASE}"
 
     def dsn_of(self, database: str) -> str:
         """Return the owner's address of another database of the cluster."""

@@ -35,6 +35,6 @@ class NatsFileHistory:
                 message = await self._jetstream.get_last_msg(self._topology.files, subject, direct=True)
             except nats.js.errors.NotFoundError:
                 return None
-        if message.data is None or message.seq is None:
+        if not message.data or message.seq is None:
             return None
         return FileChanged.model_validate_json(message.data), message.seq

@@ -13,14 +13,14 @@ from collections.abc import AsyncIterator, Sequence
 from itertools import groupby
 
 import nats.errors
-import nats.js.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext, api
 
+from services.ingest.adapters.nats_file_history import NatsFileHistory
 from shared.bus import JETSTREAM_TIMEOUT_S, translated
 from shared.contracts.files import FileChanged, FileStamp
-from shared.errors import TooLarge, Unavailable
+from shared.errors import NotFound, TooLarge, Unavailable
 from shared.ids import file_key
 from shared.publishing import NOT_STORED
 from shared.topology import FILE_STAMP_HEADER, Topology
@@ -45,6 +45,7 @@ class NatsFileLog:
         self._client = client
         self._jetstream = client.jetstream(timeout=JETSTREAM_TIMEOUT_S)
         self._topology = topology
+        self._history = NatsFileHistory(client, topology)
         self._tombstone_ttl_s = tombstone_ttl_s
 
     @property
@@ -88,24 +89,17 @@ class NatsFileLog:
 
     async def newest(self, vault_id: str, path: str) -> FileChanged | None:
         """Read one file's message; see the port."""
-        subject = self._topology.file(vault_id, file_key(path))
-        with translated("reading a file's newest message"):
-            try:
-                message = await self._jetstream.get_last_msg(self._topology.files, subject, direct=True)
-            except nats.js.errors.NotFoundError:
-                return None
-        return FileChanged.model_validate_json(message.data) if message.data else None
+        found = await self._history.last(vault_id, file_key(path))
+        return found[0] if found is not None else None
 
     async def identity(self) -> str:
         """Return the stream's creation time, to the microsecond."""
         self._check_connected()
-        with translated("asking for the stream of files"):
-            try:
-                info = await self._jetstream.stream_info(self._topology.files)
-            except nats.js.errors.NotFoundError as error:
-                name = self._topology.files
-                raise Unavailable(f"The stream {name} does not exist (yet): provisioning creates it.") from error
-        return info.created.isoformat() if info.created else ""
+        try:
+            stream, _ = await self._history.state()
+        except NotFound as error:
+            raise Unavailable(str(error)) from error
+        return stream
 
     async def _publish_run(self, changes: Sequence[FileChanged], batch: int) -> int:
         answers = [await self._send(change, batch) for change in changes]
