@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
@@ -16,6 +17,8 @@ try:
     from uvloop import new_event_loop
 except ImportError:  # not on Windows
     from asyncio import new_event_loop
+
+_PR_SET_PDEATHSIG = 1
 
 T = TypeVar("T")
 
@@ -45,6 +48,12 @@ async def patiently(what: str, work: Callable[[], Awaitable[T]]) -> T:
                 _log.info("process.waiting", wants=what, error=str(error))
                 told = True
             await asyncio.sleep(_AGAIN_S)
+
+
+def end_with_parent() -> None:
+    """Let the system kill this process when the one that started it ends, however it ends (Linux only)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 async def _stoppable(work: Callable[[asyncio.Event], Awaitable[None]]) -> None:

@@ -1,4 +1,4 @@
-"""From settings to a vector store: a Qdrant server where a URL is given, else the in-process engine."""
+"""From settings to a vector store: a Qdrant server where a URL is given, else the engine in a process of its own."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ async def _open(settings: ServiceSettings) -> VectorStore:
         return QdrantServerStore.connect(settings.qdrant_url, api_key=key)
     if settings.edge_dir is None:
         raise InvalidInput("Set CITEBUS_QDRANT_URL (a server), or CITEBUS_EDGE_DIR (a folder for one process).")
-    from shared.vectors.edge import QdrantEdgeStore  # noqa: PLC0415
+    from shared.vectors.edge_process import EdgeProcessStore  # noqa: PLC0415
 
-    return await QdrantEdgeStore.open(settings.edge_dir)
+    return await EdgeProcessStore.open(settings.edge_dir)

@@ -15,19 +15,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import os
 import shutil
-import signal
 import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
 from shared.errors import Unavailable
+from shared.process import end_with_parent
 
 _NICENESS = 5
 """A third of the share of a process that serves: behind it, but not starved by a bulk load."""
-_PR_SET_PDEATHSIG = 1
 _EXIT_S = 5.0
 """Time for a killed child to be gone; longer means an uninterruptible disk."""
 
@@ -100,12 +98,7 @@ async def compaction_child(source: Path, copy: Path) -> AsyncGenerator[Compactio
             await asyncio.wait_for(process.wait(), _EXIT_S)
 
 
-def _end_with_parent() -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
 if __name__ == "__main__":
-    _end_with_parent()
+    end_with_parent()
     os.nice(_NICENESS)
     optimise_copy(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,9 +1,9 @@
 """The vector store in process: Qdrant Edge, one shard per space under one folder, for one machine.
 
-Belongs to one process (a lock file says which) and to one event loop. The engine blocks the loop for the length of a
-call, a few milliseconds; the reasons are in `edge_shard`. A search never waits longer than one batch for a write that
-is under way. A wiped folder is an empty store. Postgres is the authority: after a power failure the last half minute
-of vectors may be missing, and is to be filled in from there.
+Belongs to one process (a lock file says which; see `edge_process`) and to one event loop. The engine blocks the loop
+for the length of a call, a few milliseconds; the reasons are in `edge_shard`. A search never waits longer than one
+batch for a write that is under way. A wiped folder is an empty store. Postgres is the authority: after a power failure
+the last half minute of vectors may be missing, and is to be filled in from there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from shared.errors import CitebusError, NotFound, SpaceMismatch, Unavailable
 from shared.vectors.edge_folder import Current, SpaceFolder, lock_folder
 from shared.vectors.edge_shard import EdgeShard
 from shared.vectors.edge_space import EdgeSpace
-from shared.vectors.store import FieldIn, Point, PointFilter, PointQuery, ScoredPoint
+from shared.vectors.filter import EVERYTHING, FieldIn, PointFilter
+from shared.vectors.store import Point, PointQuery, ScoredPoint
 
 _PAGE = 1_000
 """Ids per call of the engine."""
@@ -97,15 +98,20 @@ class QdrantEdgeStore:
 
     async def ids(self, space: str, vault_id: str | None = None) -> AsyncIterator[UUID]:
         """As VectorStore.ids; a page at a time, so other tasks run in between."""
-        where = _of_vault(vault_id)
-        page, start = self._space(space).ids(where, None, _PAGE)
+        start: UUID | None = None
         while True:
+            page, start = await self.page_of_ids(space, vault_id, start, _PAGE)
             for id in page:
                 yield id
             if start is None:
                 return
             await asyncio.sleep(0)
-            page, start = self._space(space).ids(where, start, _PAGE)
+
+    async def page_of_ids(
+        self, space: str, vault_id: str | None, start: UUID | None, limit: int
+    ) -> tuple[list[UUID], UUID | None]:
+        """Return at most `limit` ids, ascending from `start` on, and where the next page starts (None: nowhere)."""
+        return self._space(space).ids(_of_vault(vault_id), start, limit)
 
     async def count(self, space: str, vault_id: str | None = None) -> int:
         """As VectorStore.count."""
@@ -176,4 +182,4 @@ class QdrantEdgeStore:
 
 
 def _of_vault(vault_id: str | None) -> PointFilter:
-    return PointFilter() if vault_id is None else PointFilter(must=(FieldIn("vault_id", (vault_id,)),))
+    return EVERYTHING if vault_id is None else FieldIn("vault_id", (vault_id,))

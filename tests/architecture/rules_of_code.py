@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.architecture.source import EVERYTHING, PRODUCT, is_at, modules
 
-POLICY = ("shared/delivery", "shared/service", "shared/runtime")
+POLICY = ("shared/delivery", "shared/service", "shared/vectors/edge_child")
 """Where an unexpected exception becomes an outcome: a delayed retry, a dead letter, an error reply, a clean end."""
 
 TOO_WIDE = frozenset({"Exception", "BaseException"})

@@ -14,8 +14,10 @@ from qdrant_client import AsyncQdrantClient
 
 from shared.embedding.embedder import Space, Vector
 from shared.vectors.edge import EdgeOptions, QdrantEdgeStore
+from shared.vectors.edge_process import EdgeProcessStore
+from shared.vectors.filter import FieldIn
 from shared.vectors.server import QdrantServerStore
-from shared.vectors.store import FieldIn, Point, PointFilter, PointQuery, SparseVector, VectorStore
+from shared.vectors.store import Point, PointQuery, SparseVector, VectorStore
 from tests.fakes.in_memory_vector_store import InMemoryVectorStore
 
 DIMENSION = 8
@@ -36,6 +38,12 @@ async def _edge(folder: Path) -> AsyncGenerator[VectorStore]:
 
 
 @asynccontextmanager
+async def _process(folder: Path) -> AsyncGenerator[VectorStore]:
+    async with aclosing(await EdgeProcessStore.open(folder, EdgeOptions(min_free_bytes=0))) as store:
+        yield store
+
+
+@asynccontextmanager
 async def _local(_: Path) -> AsyncGenerator[VectorStore]:
     async with aclosing(QdrantServerStore(AsyncQdrantClient(":memory:"))) as store:
         yield store
@@ -48,7 +56,7 @@ async def _server(_: Path) -> AsyncGenerator[VectorStore]:
         yield store
 
 
-STORES: dict[str, OpenStore] = {"fake": _fake, "edge": _edge, "local": _local}
+STORES: dict[str, OpenStore] = {"fake": _fake, "edge": _edge, "process": _process, "local": _local}
 if SERVER_URL:
     STORES["server"] = _server
 
@@ -88,9 +96,9 @@ def point(id: int, terms: Iterable[int] = (1,), dense: Vector | None = None, **p
     return Point(number(id), words(*terms), {"vault_id": "v", **payload}, dense)
 
 
-def where(field: str, *values: str | int | bool) -> PointFilter:
+def where(field: str, *values: str | int | bool) -> FieldIn:
     """Return a filter by one field."""
-    return PointFilter(must=(FieldIn(field, values),))
+    return FieldIn(field, values)
 
 
 async def found(store: VectorStore, space: Space, query: PointQuery) -> list[int]:
