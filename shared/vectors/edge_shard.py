@@ -21,9 +21,12 @@ import qdrant_edge as engine
 
 from shared.embedding.embedder import Vector
 from shared.errors import InvalidInput, SpaceMismatch, Unavailable
-from shared.vectors.payload import stored_filter, stored_payload
+from shared.vectors.edge_filter import edge_filter
+from shared.vectors.filter import PointFilter
+from shared.vectors.payload import stored_payload
+from shared.vectors.ranges import RANGE_KEYS
 from shared.vectors.ranking import Ask
-from shared.vectors.store import DENSE, KEYWORD_FIELDS, SPARSE, Point, PointFilter, ScoredPoint, SparseVector
+from shared.vectors.store import DENSE, KEYWORD_FIELDS, SPARSE, Point, ScoredPoint, SparseVector
 
 _FULL = ("No space left", "os error 28", "Disk quota", "os error 122")
 """How the engine's messages tell a full disk: ENOSPC and EDQUOT."""
@@ -70,6 +73,12 @@ def _config(dimension: int) -> engine.EdgeConfig:
     )
 
 
+def _index_ranges(shard: engine.EdgeShard) -> None:
+    """Index what ranges compare, also in a shard of a version that knew no ranges."""
+    for key in set(RANGE_KEYS) - set(shard.info().payload_schema):
+        shard.update(engine.UpdateOperation.create_field_index(key, engine.PayloadSchemaType.Float))
+
+
 class EdgeShard:
     """A shard that is open in this process. Every method raises Unavailable when the engine fails."""
 
@@ -86,6 +95,7 @@ class EdgeShard:
             shard = engine.EdgeShard.create(str(path), _config(dimension))
             for field in KEYWORD_FIELDS:
                 shard.update(engine.UpdateOperation.create_field_index(field, engine.PayloadSchemaType.Keyword))
+            _index_ranges(shard)
             shard.flush()
         return cls(shard, path, dimension)
 
@@ -93,7 +103,9 @@ class EdgeShard:
     def load(cls, path: Path, dimension: int) -> EdgeShard:
         """Open a shard and replay what its log holds. Raises Unavailable when it can't be read."""
         with _ENGINE_ERRORS:
-            return cls(engine.EdgeShard.load(str(path), _config(dimension)), path, dimension)
+            shard = engine.EdgeShard.load(str(path), _config(dimension))
+            _index_ranges(shard)
+            return cls(shard, path, dimension)
 
     def upsert(self, points: Sequence[Point]) -> list[UUID]:
         """Write whole points; return their ids."""
@@ -150,7 +162,7 @@ class EdgeShard:
     def ids(self, where: PointFilter, start: UUID | None, limit: int) -> tuple[list[UUID], UUID | None]:
         """Return one page of ids in ascending order from `start` on, and where the next page starts."""
         request = engine.ScrollRequest(
-            offset=start, limit=limit, filter=_filter(where), with_payload=False, with_vector=False
+            offset=start, limit=limit, filter=edge_filter(where), with_payload=False, with_vector=False
         )
         with _ENGINE_ERRORS:
             records, following = self._shard.scroll(request)
@@ -159,7 +171,7 @@ class EdgeShard:
     def count(self, where: PointFilter) -> int:
         """Return the exact number of points that match."""
         with _ENGINE_ERRORS:
-            return self._shard.count(engine.CountRequest(exact=True, filter=_filter(where)))
+            return self._shard.count(engine.CountRequest(exact=True, filter=edge_filter(where)))
 
     def sizes(self) -> tuple[int, int]:
         """Return how many points there are, and how many vectors in graphs and sparse indexes, deleted ones included.
@@ -215,7 +227,7 @@ class EdgeShard:
         return engine.QueryRequest(
             limit=ask.fetch,
             query=nearest,
-            filter=_filter(ask.query.where),
+            filter=edge_filter(ask.query.where),
             params=engine.SearchParams(exact=ask.exact),
             with_payload=False,
         )
@@ -223,14 +235,3 @@ class EdgeShard:
 
 def _sparse(vector: SparseVector) -> engine.SparseVector:
     return engine.SparseVector(list(vector.indices), list(vector.values))
-
-
-def _filter(where: PointFilter) -> engine.Filter | None:
-    must, must_not = stored_filter(where)
-    if not must and not must_not:
-        return None
-    return engine.Filter(must=[_any(*one) for one in must], must_not=[_any(*one) for one in must_not])
-
-
-def _any(field: str, texts: list[str]) -> engine.FieldCondition:
-    return engine.FieldCondition(field, match=engine.MatchAny(texts))

@@ -24,8 +24,9 @@ from shared.errors import CitebusError
 from shared.vectors.compaction import compaction_child
 from shared.vectors.edge_folder import Current, SpaceFolder
 from shared.vectors.edge_shard import EdgeShard
+from shared.vectors.filter import PointFilter
 from shared.vectors.ranking import Ranking
-from shared.vectors.store import Point, PointFilter, PointQuery, ScoredPoint
+from shared.vectors.store import Point, PointQuery, ScoredPoint
 
 _BATCH = 32
 """Points per call of the engine: about 5 ms in which nothing else runs."""

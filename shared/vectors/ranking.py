@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from shared.vectors.filter import NOTHING
 from shared.vectors.payload import stored_filter
 from shared.vectors.store import PointQuery, ScoredPoint, SparseVector
 
@@ -38,13 +39,12 @@ class Ranking:
 
     def __init__(self, queries: Sequence[PointQuery]) -> None:
         """Raises InvalidInput when any query filters by a field that has no index, whatever else it asks."""
-        for query in queries:
-            stored_filter(query.where)
+        simple = [stored_filter(query.where) for query in queries]
         self._hits: list[list[ScoredPoint]] = [[] for _ in queries]
         self.open = [
             Ask(position, query, query.limit + _MARGIN)
             for position, query in enumerate(queries)
-            if query.limit > 0 and not _is_empty(query)
+            if query.limit > 0 and simple[position] is not NOTHING and not _asks_nothing(query)
         ]
 
     def take(self, answers: Sequence[Sequence[ScoredPoint]]) -> None:
@@ -63,9 +63,8 @@ class Ranking:
         return self._hits
 
 
-def _is_empty(query: PointQuery) -> bool:
-    nothing_asked = isinstance(query.vector, SparseVector) and not query.vector.indices
-    return nothing_asked or any(not condition.values for condition in query.where.must)
+def _asks_nothing(query: PointQuery) -> bool:
+    return isinstance(query.vector, SparseVector) and not query.vector.indices
 
 
 def _next(ask: Ask, ranked: Sequence[ScoredPoint]) -> Ask | None:

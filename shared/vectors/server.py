@@ -15,11 +15,14 @@ from qdrant_client import AsyncQdrantClient, models
 
 from shared.embedding.embedder import Space, Vector
 from shared.errors import NotFound, SpaceMismatch, Unavailable
+from shared.vectors.filter import FieldIn
 from shared.vectors.payload import stored_payload
+from shared.vectors.ranges import RANGE_KEYS
 from shared.vectors.ranking import Ranking
 from shared.vectors.server_errors import ServerErrors
-from shared.vectors.server_points import to_dense, to_filter, to_request, to_rewrite, to_vector_update, to_vectors
-from shared.vectors.store import DENSE, KEYWORD_FIELDS, SPARSE, FieldIn, Point, PointFilter, PointQuery, ScoredPoint
+from shared.vectors.server_filter import to_filter
+from shared.vectors.server_points import to_dense, to_request, to_rewrite, to_vector_update, to_vectors
+from shared.vectors.store import DENSE, KEYWORD_FIELDS, SPARSE, Point, PointQuery, ScoredPoint
 
 _BATCH = 128
 """Points per request: about 2 MB with their text, far below the server's limit of 32 MB."""
@@ -166,6 +169,9 @@ class QdrantServerStore:
                         type=models.KeywordIndexType.KEYWORD, is_tenant=True if field == "vault_id" else None
                     )
                     await self._client.create_payload_index(space, field, schema, wait=True)
+            for key in RANGE_KEYS:
+                if key not in indexed:
+                    await self._client.create_payload_index(space, key, models.PayloadSchemaType.FLOAT, wait=True)
 
     async def _dimension(self, space: str) -> int:
         """Return the length of the space's dense vectors; asked once. Raises NotFound."""
@@ -195,7 +201,7 @@ class QdrantServerStore:
 
 
 def _of_vault(vault_id: str | None) -> models.Filter | None:
-    return None if vault_id is None else to_filter(PointFilter(must=(FieldIn("vault_id", (vault_id,)),)))
+    return None if vault_id is None else to_filter(FieldIn("vault_id", (vault_id,)))
 
 
 def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:

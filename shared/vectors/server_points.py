@@ -1,4 +1,4 @@
-"""Points, queries and filters as a Qdrant server's client takes them. Pure conversions."""
+"""Points and queries as a Qdrant server's client takes them. Pure conversions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from qdrant_client import models
 
 from shared.embedding.embedder import Vector
 from shared.errors import SpaceMismatch
-from shared.vectors.payload import stored_filter, stored_payload
+from shared.vectors.payload import stored_payload
 from shared.vectors.ranking import Ask
-from shared.vectors.store import DENSE, SPARSE, Point, PointFilter, SparseVector
+from shared.vectors.server_filter import to_filter
+from shared.vectors.store import DENSE, SPARSE, Point, SparseVector
 
 
 def to_rewrite(points: Sequence[Point], dimension: int) -> list[models.UpdateOperation]:
@@ -73,15 +74,3 @@ def to_request(ask: Ask, dimension: int) -> models.QueryRequest:
         limit=ask.fetch,
         with_payload=False,
     )
-
-
-def to_filter(where: PointFilter) -> models.Filter | None:
-    """Return a filter, None for one that lets everything through. Raises InvalidInput for an unknown field."""
-    must, must_not = stored_filter(where)
-    if not must and not must_not:
-        return None
-    return models.Filter(must=[_any(*one) for one in must], must_not=[_any(*one) for one in must_not])
-
-
-def _any(field: str, texts: list[str]) -> models.FieldCondition:
-    return models.FieldCondition(key=field, match=models.MatchAny(any=texts))

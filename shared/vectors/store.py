@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
 from shared.embedding.embedder import Space, Vector
+from shared.vectors.filter import EVERYTHING, PointFilter
 
 DENSE = "dense"
 """Name of the dense vector of every point."""
 
 SPARSE = "bm25"
-"""Name of the sparse vector of every point; weights as `qdrant_edge.Bm25` gives them, IDF in the store."""
+"""Name of the sparse vector of every point; weights as `shared.vectors.bm25` gives them, IDF in the store."""
 
 KEYWORD_FIELDS = (
     "vault_id", "page_id", "path", "path_prefixes", "kind", "title", "area", "level", "source_type",
@@ -32,7 +33,10 @@ class SparseVector:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One chunk in one space. `dense` may come later (set_dense)."""
+    """One chunk in one space. `dense` may come later (set_dense).
+
+    The payload holds KEYWORD_FIELDS, and beside them what `ranges.range_values` gives, for filters by range.
+    """
 
     id: UUID
     sparse: SparseVector
@@ -41,31 +45,12 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class FieldIn:
-    """True when the payload field (or one entry of it, if a list) equals one of `values`; no values: never true.
-
-    Compared as text: 3 equals "3", true equals "true".
-    """
-
-    field: str
-    values: tuple[str | int | bool, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PointFilter:
-    """All of `must` and none of `must_not`. A field outside KEYWORD_FIELDS raises InvalidInput."""
-
-    must: tuple[FieldIn, ...] = ()
-    must_not: tuple[FieldIn, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class PointQuery:
     """Nearest points to one vector, dense or sparse."""
 
     vector: Vector | SparseVector
     limit: int
-    where: PointFilter = field(default_factory=PointFilter)
+    where: PointFilter = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,15 @@ from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 
 import pytest
+import qdrant_edge as engine
 
 from shared.embedding.embedder import Space
 from shared.errors import InvalidInput, NotFound, SpaceMismatch, Unavailable
 from shared.vectors.edge import EdgeOptions, QdrantEdgeStore
-from shared.vectors.store import FieldIn, PointFilter, PointQuery
+from shared.vectors.edge_shard import EdgeShard
+from shared.vectors.filter import FieldIn, FieldRange
+from shared.vectors.ranges import RANGE_KEYS
+from shared.vectors.store import PointQuery
 from tests.contract.vector_stores import DIMENSION, fast_folder, number, point, unit, words
 
 SPACE = Space("crash", DIMENSION, 1)
@@ -51,12 +55,26 @@ async def test_a_closed_store_opens_with_all_that_it_had(folder: Path) -> None:
         await store.upsert(SPACE.name, [point(1, terms=[1], kind="wiki"), point(2, terms=[2])])
         await store.set_dense(SPACE.name, {number(1): unit(1)})
     async with opened(folder) as store:
-        wiki = PointFilter(must=(FieldIn("kind", ("wiki",)),))
+        wiki = FieldIn("kind", ("wiki",))
         hits = await store.search(SPACE.name, [PointQuery(unit(1), 5, wiki), PointQuery(words(2), 5)])
         assert [[hit.id.int for hit in answer] for answer in hits] == [[1], [2]]
         await store.ensure_space(SPACE)
         await store.upsert(SPACE.name, [point(3)])
         assert await stored(store) == [1, 2, 3]
+
+
+async def test_a_shard_of_a_version_that_knew_no_ranges_gets_their_indexes(folder: Path) -> None:
+    path = folder / "old"
+    EdgeShard.create(path, DIMENSION).close()
+    old = engine.EdgeShard.load(str(path))
+    for key in RANGE_KEYS:
+        old.update(engine.UpdateOperation.delete_field_index(key))
+    old.close()
+    shard = EdgeShard.load(path, DIMENSION)
+    shard.upsert([point(1, level_number=1.0), point(2, level_number=2.0)])
+    assert shard.count(FieldRange("level", "number", gt=1.0)) == 1
+    shard.close()
+    assert set(RANGE_KEYS) <= set(engine.EdgeShard.load(str(path)).info().payload_schema)
 
 
 async def test_only_one_process_has_it_open_and_the_other_is_told(folder: Path) -> None:
@@ -208,6 +226,6 @@ async def test_nothing_that_was_written_is_lost_when_the_process_is_killed(folde
         last = written_until_killed(folder, count)
         async with opened(folder) as store:
             assert (await stored(store))[:last] == list(range(1, last + 1))
-            rewritten = PointFilter(must=(FieldIn("kind", ("rewritten",)),))
+            rewritten = FieldIn("kind", ("rewritten",))
             [hits] = await store.search(SPACE.name, [PointQuery(unit(1), 10_000, rewritten)])
             assert set(range(1, last + 1)) <= {hit.id.int for hit in hits}

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from shared.embedding.embedder import Space
 from shared.errors import InvalidInput
-from shared.vectors.store import KEYWORD_FIELDS, FieldIn, Point, PointFilter, PointQuery, VectorStore
-from tests.contract.vector_stores import found, number, point, unit, where, words
+from shared.vectors.filter import All, AnyOf, FieldExists, FieldRange, Not
+from shared.vectors.store import PointQuery, VectorStore
+from tests.contract.vector_stores import found, point, unit, where, words
 from tests.fakes.in_memory_vector_store import InMemoryVectorStore
 
 pytestmark = [
@@ -73,8 +72,7 @@ async def test_ties_are_ordered_by_id_wherever_they_are_cut(store: VectorStore, 
 async def test_a_filter_matches_one_entry_of_a_list(store: VectorStore, space: Space) -> None:
     await store.upsert(space.name, [point(1, tags=["a", "b"]), point(2, tags=["c"]), point(3, tags=[]), point(4)])
     assert await found(store, space, PointQuery(words(1), 9, where("tags", "b", "c"))) == [1, 2]
-    without = PointFilter(must_not=(FieldIn("tags", ("b",)),))
-    assert await found(store, space, PointQuery(words(1), 9, without)) == [2, 3, 4]
+    assert await found(store, space, PointQuery(words(1), 9, Not(where("tags", "b")))) == [2, 3, 4]
 
 
 async def test_all_conditions_bind_and_none_of_the_others(store: VectorStore, space: Space) -> None:
@@ -86,8 +84,8 @@ async def test_all_conditions_bind_and_none_of_the_others(store: VectorStore, sp
             point(3, kind="raw", area="x", dense=unit(1)),
         ],
     )
-    both = PointFilter(must=(FieldIn("kind", ("wiki", "raw")), FieldIn("area", ("x",))))
-    not_raw = PointFilter(must=both.must, must_not=(FieldIn("kind", ("raw",)),))
+    both = All((where("kind", "wiki", "raw"), where("area", "x")))
+    not_raw = All((both, Not(where("kind", "raw"))))
     assert await found(store, space, PointQuery(unit(1), 9, both)) == [1, 3]
     assert await found(store, space, PointQuery(unit(1), 9, not_raw)) == [1]
 
@@ -96,12 +94,18 @@ async def test_an_empty_list_matches_nothing(store: VectorStore, space: Space) -
     await store.upsert(space.name, [point(1, kind="wiki", dense=unit(1))])
     for vector in (unit(1), words(1)):
         assert await found(store, space, PointQuery(vector, 9, where("kind"))) == []
-        assert await found(store, space, PointQuery(vector, 9, PointFilter(must_not=(FieldIn("kind", ()),)))) == [1]
+        assert await found(store, space, PointQuery(vector, 9, Not(where("kind")))) == [1]
 
 
 @pytest.mark.parametrize("limit", [0, 9])
 async def test_a_filter_by_an_unknown_field_is_an_error(store: VectorStore, space: Space, limit: int) -> None:
-    for condition in (where("text", "x"), PointFilter(must_not=(FieldIn("nonsense", ("x",)),))):
+    conditions = (
+        where("text", "x"),
+        Not(where("nonsense", "x")),
+        AnyOf((All(), FieldExists("text"))),
+        FieldRange("title", "number", gt=1),
+    )
+    for condition in conditions:
         with pytest.raises(InvalidInput):
             await store.search(space.name, [PointQuery(unit(1), limit, condition)])
 
@@ -110,34 +114,6 @@ async def test_values_are_compared_as_text(store: VectorStore, space: Space) -> 
     await store.upsert(space.name, [point(1, level=3), point(2, level="3"), point(3, level=True), point(4, level=None)])
     assert await found(store, space, PointQuery(words(1), 9, where("level", 3))) == [1, 2]
     assert await found(store, space, PointQuery(words(1), 9, where("level", "true"))) == [3]
-
-
-VALUES = st.sampled_from(["a", "b", "A", "", "ä", "a b", "1", 1, 2, True, False])
-PAYLOADS = st.dictionaries(st.sampled_from(KEYWORD_FIELDS[1:5]), VALUES | st.none() | st.lists(VALUES, max_size=3))
-CONDITIONS = st.builds(FieldIn, st.sampled_from(KEYWORD_FIELDS[1:5]), st.lists(VALUES, max_size=3).map(tuple))
-CONDITION_LISTS = st.lists(CONDITIONS, max_size=2).map(tuple)
-
-
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    payloads=st.lists(PAYLOADS, min_size=1, max_size=12),
-    filters=st.lists(st.builds(PointFilter, CONDITION_LISTS, CONDITION_LISTS), min_size=1, max_size=6),
-)
-async def test_filters_mean_the_same_in_every_store(
-    store: VectorStore, space: Space, payloads: list[dict[str, object]], filters: list[PointFilter]
-) -> None:
-    reference = InMemoryVectorStore()
-    await reference.ensure_space(space)
-    await store.delete(space.name, [id async for id in store.ids(space.name)])
-    points = [
-        Point(number(id), words(1), {"vault_id": "v", **payload}, unit(1, id)) for id, payload in enumerate(payloads)
-    ]
-    for one in (store, reference):
-        await one.upsert(space.name, points)
-    queries = [PointQuery(vector, 20, filter) for filter in filters for vector in (unit(1), words(1))]
-    answers = await store.search(space.name, queries)
-    expected = await reference.search(space.name, queries)
-    assert [[hit.id.int for hit in hits] for hits in answers] == [[hit.id.int for hit in hits] for hits in expected]
 
 
 async def test_a_selective_filter_never_costs_hits(store: VectorStore, space: Space) -> None:

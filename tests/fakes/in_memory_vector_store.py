@@ -11,8 +11,10 @@ import numpy as np
 
 from shared.embedding.embedder import Space, Vector
 from shared.errors import NotFound, SpaceMismatch, Unavailable
+from shared.vectors.filter import EVERYTHING, FieldIn
 from shared.vectors.payload import stored_filter, stored_payload
-from shared.vectors.store import FieldIn, Point, PointFilter, PointQuery, ScoredPoint, SparseVector
+from shared.vectors.store import Point, PointQuery, ScoredPoint, SparseVector
+from tests.fakes.filter_matching import matches
 
 
 @dataclass
@@ -83,7 +85,7 @@ class InMemoryVectorStore:
         return self._spaces[space].points.get(id)
 
     def _of_vault(self, space: str, vault_id: str | None) -> list[Point]:
-        where = PointFilter() if vault_id is None else PointFilter(must=(FieldIn("vault_id", (vault_id,)),))
+        where = EVERYTHING if vault_id is None else FieldIn("vault_id", (vault_id,))
         return [point for point in self._collection(space).points.values() if matches(point.payload, where)]
 
     def _collection(self, space: str) -> _Collection:
@@ -95,17 +97,6 @@ class InMemoryVectorStore:
     def _check_up(self) -> None:
         if self.down:
             raise Unavailable("The vector store does not answer.")
-
-
-def matches(payload: Mapping[str, object], where: PointFilter) -> bool:
-    """Return whether a payload as stored is what a filter asks for."""
-    must, must_not = stored_filter(where)
-    return all(_has(payload, *one) for one in must) and not any(_has(payload, *one) for one in must_not)
-
-
-def _has(payload: Mapping[str, object], name: str, texts: list[str]) -> bool:
-    value = payload.get(name)
-    return any(text in value if isinstance(value, list) else text == value for text in texts)
 
 
 def _check_dimension(collection: _Collection, vector: Vector | None) -> None:

@@ -1,41 +1,159 @@
+"""What a request's filters mean, and what is refused."""
+
 from __future__ import annotations
+
+from typing import cast
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from services.retrieval.filters import MAX_VALUES, on_pages, point_filter
+from services.retrieval.filter_conditions import MAX_CHARS, MAX_CONDITIONS, MAX_VALUES
+from services.retrieval.filters import MAX_DEPTH, on_pages, point_filter, request_filter
 from shared.errors import InvalidInput, TooLarge
-from shared.vectors.store import KEYWORD_FIELDS, FieldIn
-from tests.fakes.in_memory_vector_store import matches
+from shared.vectors.filter import EVERYTHING, NOTHING, All, AnyOf, FieldExists, FieldIn, FieldRange, Not, PointFilter
+from shared.vectors.payload import stored_filter
+from shared.vectors.store import KEYWORD_FIELDS
+from tests.fakes.filter_matching import matches
 from tests.unit.retrieval.scene import page, scene, titles
 
-SCALARS = st.one_of(st.text(max_size=3), st.integers(0, 3), st.booleans())
+SCALARS = st.one_of(
+    st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=3), st.integers(0, 3), st.booleans()
+)
+
+X = FieldIn("area", ("x",))
+Y = FieldIn("area", ("y",))
 
 
-@given(st.text(max_size=20).filter(lambda name: name not in KEYWORD_FIELDS))
+def read(filters: object) -> PointFilter:
+    """Return a request's filters in their simplest form."""
+    return stored_filter(request_filter(cast("dict[str, JsonValue]", filters)))
+
+
+@pytest.mark.parametrize(
+    ("filters", "where"),
+    [
+        ({}, EVERYTHING),
+        ({"area": "x"}, X),
+        ({"area": ["x", "y"]}, FieldIn("area", ("x", "y"))),
+        ({"level": 3}, FieldIn("level", (3,))),
+        ({"confidence": 0.8}, FieldIn("confidence", ("0.8",))),
+        ({"area": {"any": ["x", "y"]}}, FieldIn("area", ("x", "y"))),
+        ({"area": {"any": "x"}}, X),
+        ({"area": {"all": ["x", "y"]}}, All((X, Y))),
+        ({"area": {"none": ["x", "y"]}}, Not(FieldIn("area", ("x", "y")))),
+        ({"area": {"not": "x"}}, Not(X)),
+        ({"level": {"exists": True}}, FieldExists("level")),
+        ({"level": {"exists": False}}, Not(FieldExists("level"))),
+        ({"path": {"prefix": "wiki/concepts/"}}, FieldIn("path_prefixes", ("wiki/concepts/",))),
+        ({"path": {"prefix": ["wiki/", "raw/"]}}, FieldIn("path_prefixes", ("wiki/", "raw/"))),
+        ({"confidence": {"gte": 0.5, "lt": 1}}, FieldRange("confidence", "number", gte=0.5, lt=1.0)),
+        ({"last_verified": {"gt": "2025-01-01"}}, FieldRange("last_verified", "date", gt=1735689600.0)),
+        (
+            {"period": {"lte": "2025-01-01T01:00:00+01:00", "gte": "1970-01-01 00:00:01"}},
+            FieldRange("period", "date", gte=1.0, lte=1735689600.0),
+        ),
+        ({"area": {"any": "x", "not": "y", "exists": True}}, All((X, Not(Y), FieldExists("area")))),
+        ({"area": "x", "level": {"gt": 1}}, All((X, FieldRange("level", "number", gt=1.0)))),
+        ({"and": [{"area": "x"}, {"area": "y"}]}, All((X, Y))),
+        ({"or": [{"area": "x"}, {"area": "y"}]}, AnyOf((X, Y))),
+        ({"not": {"area": "x"}}, Not(X)),
+        ({"not": {"area": "x", "not": {"area": "y"}}}, Not(All((X, Not(Y))))),
+        ({"not": {"not": {"area": "x"}}}, X),
+        ({"area": []}, NOTHING),
+        ({"area": {"any": []}}, NOTHING),
+        ({"area": {"all": []}}, NOTHING),
+        ({"area": {"none": []}}, EVERYTHING),
+        ({"path": {"prefix": []}}, NOTHING),
+        ({"and": []}, NOTHING),
+        ({"or": []}, NOTHING),
+        ({"or": [{"area": []}, {"area": "x"}]}, X),
+        ({"not": {"or": []}}, EVERYTHING),
+    ],
+)
+def test_every_form_means_one_filter(filters: object, where: PointFilter) -> None:
+    assert read(filters) == where
+
+
+@given(st.text(max_size=20).filter(lambda name: name not in (*KEYWORD_FIELDS, "and", "or", "not")))
 def test_an_unknown_field_is_an_error_that_names_the_fields(name: str) -> None:
-    with pytest.raises(InvalidInput, match="Fields: vault_id, page_id, path"):
-        point_filter("v", {name: "x"}, ())
+    for filters in ({name: "x"}, {"not": {name: "x"}}, {"or": [{"area": "x"}, {name: {"exists": True}}]}):
+        with pytest.raises(InvalidInput, match="Fields: vault_id, page_id, path"):
+            read(filters)
 
 
-@pytest.mark.parametrize("value", [None, {}, {"a": 1}, [None], [["x"]], [{}]])
+@pytest.mark.parametrize("value", [None, {}, {"a": 1}, [None], [["x"]], [{}], float("nan"), 10**400, {"any": {}}])
 def test_a_value_that_no_field_can_have_is_an_error(value: object) -> None:
     with pytest.raises(InvalidInput, match="'level'"):
-        point_filter("v", {"level": value}, ())  # pyright: ignore[reportArgumentType]
+        read({"level": value})
 
 
-def test_too_many_values_are_an_error() -> None:
-    with pytest.raises(TooLarge, match="257 values"):
-        point_filter("v", {"tags": list(range(MAX_VALUES + 1))}, ())
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        (
+            {"level": {"over": 3}},
+            "no operator 'over'. Operators: any, all, none, not, gt, gte, lt, lte, exists, prefix",
+        ),
+        ({"level": {}}, "no operator. Operators: any, all"),
+        ({"level": {"exists": 1}}, "'level' takes true or false after 'exists'"),
+        ({"level": {"gte": "3"}}, "takes a number or a date after 'gte', the date as text in ISO 8601"),
+        ({"level": {"gte": "2025-02-30"}}, "takes a number or a date after 'gte'"),
+        ({"level": {"gte": True}}, "takes a number or a date after 'gte'"),
+        ({"level": {"gte": [1]}}, "takes a number or a date after 'gte'"),
+        ({"level": {"gte": None}}, "takes a number or a date after 'gte'"),
+        ({"level": {"gte": float("inf")}}, "takes a number or a date after 'gte'"),
+        ({"level": {"gte": 10**400}}, "takes a number or a date after 'gte'"),
+        ({"period": {"gte": 2024, "lt": "2025-01-01"}}, "'period' is between a number and a date"),
+        ({"title": {"gte": 1}}, "'title' has no gte; these have: level, confidence, period, last_verified"),
+        ({"title": {"prefix": "A/"}}, "'title' has no 'prefix'; only 'path' has"),
+        ({"path": {"prefix": "wiki/con"}}, "with a slash at their end, such as \"wiki/concepts/\"; not 'wiki/con'"),
+        ({"path": {"prefix": ""}}, "with a slash at their end"),
+        ({"path": {"prefix": "/wiki/"}}, "relative to the vault"),
+        ({"path": {"prefix": 3}}, "takes folders after 'prefix'"),
+        ({"and": {"area": "x"}}, "'and' takes a list of objects of conditions"),
+        ({"or": ["area"]}, "'or' takes a list of objects of conditions"),
+        ({"or": [{"area": "x"}, {}]}, "'or' takes a list of objects of conditions, none of them empty"),
+        ({"not": {}}, "'not' takes an object of conditions, none of them empty"),
+        ({"not": [{"area": "x"}]}, "'not' takes an object of conditions"),
+        ({"area": "a\0b"}, "a character that no text can hold"),
+        ({"area": ["\ud800"]}, "a character that no text can hold"),
+    ],
+)
+def test_what_is_not_understood_is_an_error_that_says_what_is_allowed(condition: object, message: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read(condition)
+    assert message in str(refused.value)
 
 
-def test_a_number_with_a_fraction_is_compared_as_json_writes_it() -> None:
-    assert point_filter("v", {"confidence": 0.8}, ()).must[1] == FieldIn("confidence", ("0.8",))
+def nested(levels: int) -> object:
+    filters: object = {"area": "x"}
+    for _ in range(levels):
+        filters = {"not": filters}
+    return filters
 
 
-@given(st.dictionaries(st.sampled_from(KEYWORD_FIELDS[5:]), st.one_of(SCALARS, st.lists(SCALARS, max_size=3))), SCALARS)
+def test_what_is_beyond_a_limit_is_an_error_that_names_the_limit() -> None:
+    with pytest.raises(TooLarge, match="257 values; at most 256"):
+        read({"tags": list(range(MAX_VALUES + 1))})
+    with pytest.raises(TooLarge, match="deeper than 8 levels"):
+        read(nested(MAX_DEPTH + 1))
+    with pytest.raises(TooLarge, match="65 conditions; at most 64"):
+        read({"or": [{"area": "x"}] * (MAX_CONDITIONS + 1)})
+    with pytest.raises(TooLarge, match="65 conditions; at most 64"):
+        read({"tags": {"all": [str(tag) for tag in range(MAX_CONDITIONS + 1)]}})
+    with pytest.raises(TooLarge, match="4097 characters; at most 4096"):
+        read({"title": "x" * (MAX_CHARS + 1)})
+
+
+def test_what_is_at_the_limit_is_allowed() -> None:
+    read({"tags": list(range(MAX_VALUES)), "title": "x" * MAX_CHARS})
+    read(nested(MAX_DEPTH))
+    read({"or": [{"area": "x"}] * MAX_CONDITIONS})
+
+
+@given(st.dictionaries(st.sampled_from(KEYWORD_FIELDS[4:]), st.one_of(SCALARS, st.lists(SCALARS, max_size=3))), SCALARS)
 def test_nothing_passes_that_one_condition_does_not_name(filters: dict[str, JsonValue], value: str | int) -> None:
     where = point_filter("v", filters, ())
     payload = {"vault_id": "v", **{name: str(value).lower() for name in filters}}
