@@ -14,9 +14,11 @@ from services.ingest.adapters.nats_file_history import NatsFileHistory
 from services.ingest.adapters.nats_outbox import NatsOutbox
 from services.ingest.adapters.nats_page_news import NatsLags, NatsPageNews
 from services.ingest.adapters.nats_vault_catalogue import NatsVaultCatalogue
+from services.ingest.adapters.postgres.edges import PostgresEdges
 from services.ingest.adapters.postgres.embedding_ledger import PostgresEmbeddingLedger
 from services.ingest.adapters.postgres.ledger import PostgresLedger
 from services.ingest.adapters.postgres.point_source import PostgresPointSource
+from services.ingest.edge_keeping import EdgeKeeper
 from services.ingest.embedding_stage import EmbeddingStage
 from services.ingest.handlers import ChunkTexts, FileChanges
 from services.ingest.indexing import Indexer
@@ -84,7 +86,8 @@ async def open_resources(
 async def running_workers(resources: Resources, settings: IngestSettings) -> AsyncGenerator[None]:
     """Work file changes, and answer `ingest.status` and `ingest.wait`, until the block ends."""
     r = resources
-    ledger, history = PostgresLedger(r.pool), NatsFileHistory(r.client, r.topology)
+    keeper = EdgeKeeper(PostgresEdges(r.pool, settings.edge_rules()), settings.edge_pace())
+    ledger, history = PostgresLedger(r.pool, keeper.wake), NatsFileHistory(r.client, r.topology)
     catalogue, bm25 = NatsVaultCatalogue(r.client, r.topology), Bm25Encoder()
     indexer = Indexer(
         ledger=ledger,
@@ -109,6 +112,7 @@ async def running_workers(resources: Resources, settings: IngestSettings) -> Asy
         running = [tasks.create_task(_delivery(r, consumer, handler).run()) for handler in handlers]
         running.append(tasks.create_task(_persistently("settings", follow_settings)))
         running.append(tasks.create_task(_persistently("reconcile", reconciling.reconcile, settings.sweep_s)))
+        running.append(tasks.create_task(_persistently("edges", keeper.run)))
         yield
         for task in running:
             task.cancel()

@@ -63,7 +63,7 @@ class PreparedPage:
     kind: str
     """First folder of the path, `page` at the vault's root."""
     language: str
-    """ISO 639-1: front matter `lang` or `language`, else the vault's setting, else `en`."""
+    """ISO 639-1: front matter `lang` or `language`, else what the prose shows, else the vault's setting, else `en`."""
     page_type: str | None
     """Front matter `type`."""
     front_matter: Mapping[str, object]

@@ -57,6 +57,8 @@ class LivePage:
     content_hash: str
     chunks: tuple[StoredChunk, ...] = ()
     prepared: PreparedPage | None = None
+    mtime_ns: int = 0
+    """Of the file, when this batch made the page; 0: not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,7 @@ class Shelf:
             revision=change.revision,
             content_hash=message.content_hash or "",
             prepared=prepared,
+            mtime_ns=message.mtime_ns,
         )
         if page is not None and not here:
             return Effected(change, "moved", page_id, old_path=page.path)

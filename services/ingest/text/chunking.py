@@ -21,7 +21,7 @@ from services.ingest.text.yaml_values import text_of
 from shared.ids import content_hash
 from shared.tokens import estimate_tokens
 
-CHUNKER_VERSION = 1
+CHUNKER_VERSION = 2
 """Part of every space's name: raised when the same page would give other chunks or other texts to embed."""
 
 _DATA_ONLY = "data"
@@ -65,7 +65,7 @@ def _spans(page: PageText, ignored: Sequence[Span], settings: ChunkerSettings) -
     sections = list(page_sections(text, page.front_matter.end, page.structure))
     return [
         (section.path, _trimmed(text, span))
-        for section in merged(sections, splitter.ruler, settings.target_tokens)
+        for section in merged(sections, splitter.ruler, settings.max_tokens)
         for span in splitter.split(section)
     ]
 

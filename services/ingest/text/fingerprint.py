@@ -11,8 +11,8 @@ from shared.contracts.files import VaultSettings
 from shared.ids import content_hash
 from shared.vectors.bm25 import BM25_VERSION
 
-PREPARATION_VERSION = 1
-"""Raised when the same file would give another title, payload, links or problems; the chunker has its own version."""
+PREPARATION_VERSION = 2
+"""Raised when the same file would give another title, language, payload, links, days or problems; see the chunker's."""
 
 
 def config_hash(settings: VaultSettings, chunker: ChunkerSettings | None = None) -> str:

@@ -16,6 +16,7 @@ import yaml
 
 from services.ingest.text.yaml_values import compose, raw_text, text_of, to_values
 from shared.errors import InvalidInput
+from shared.vectors.ranges import range_values
 
 MAX_CHARS = 65_536
 """Longer front matter is not parsed: it is data by mistake, and YAML is slow."""
@@ -65,15 +66,15 @@ def read_front_matter(text: str) -> FrontMatter:
 def payload_fields(front_matter: FrontMatter) -> tuple[dict[str, object], tuple[str, ...]]:
     """Return the payload fields that front matter gives, absent ones None, and the problems with them.
 
-    Values are text, as filters compare text: `level: 3` is "3". `tags` may be a list or words parted by commas or
-    blanks; `last_verified` is the day in ISO 8601.
+    Values are text, as filters compare text: `level: 3` is "3"; numbers and dates are kept beside them for ranges
+    (`range_values`). `tags` may be a list or words parted by commas or blanks; `last_verified` is the day in ISO 8601.
     """
     values, problems = front_matter.values, list[str]()
     fields: dict[str, object] = {name: _one_text(values.get(name), name, problems) for name in TEXT_FIELDS}
     fields["artefacts"] = list(texts_of(values.get("artefacts"))) or None
     fields["tags"] = list(tags_of(values.get("tags"))) or None
     fields["last_verified"] = _day(values.get("last_verified"), problems)
-    return fields, tuple(problems)
+    return {**fields, **range_values(fields)}, tuple(problems)
 
 
 def tags_of(value: object) -> tuple[str, ...]:

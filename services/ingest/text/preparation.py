@@ -12,7 +12,15 @@ from uuid import UUID
 from services.ingest.page import PreparedPage
 from services.ingest.text.chunking import PageText, chunk_page
 from services.ingest.text.decoding import decode, with_line_feeds
-from services.ingest.text.front_matter import TITLE_MAX_CHARS, language_of, payload_fields, read_front_matter, texts_of
+from services.ingest.text.front_matter import (
+    TITLE_MAX_CHARS,
+    FrontMatter,
+    language_of,
+    payload_fields,
+    read_front_matter,
+    texts_of,
+)
+from services.ingest.text.language import language_of_prose
 from services.ingest.text.links import page_links
 from services.ingest.text.markdown import Outline, outline
 from services.ingest.text.names import page_name, page_stem
@@ -47,7 +55,7 @@ def prepare_page(
         slug=slugify(front_matter.title or page_name(path)),
         stem=page_stem(path),
         kind=path.partition("/")[0] if "/" in path else "page",
-        language=language_of(front_matter.values) or settings.language or _DEFAULT_LANGUAGE,
+        language=_language(lines, front_matter, structure, settings),
         page_type=page_type or None,
         front_matter=front_matter.values,
         fields=fields,
@@ -59,7 +67,8 @@ def prepare_page(
 
 
 def point_payload(page: PreparedPage, vault_id: str, page_id: UUID, path: str) -> dict[str, object]:
-    """Return what the vector store keeps with each chunk of a page: every field that a filter may name, or None.
+    """Return what the vector store keeps with each chunk of a page: every field that a filter may name, or
+    None, and what ranges compare.
 
     The text is not among them: what is cited comes from the row, in the snapshot that decides what is live.
 
@@ -88,6 +97,16 @@ def point_hash(shared: str, lexical_text: str) -> str:
     `shared` is the page's payload_hash.
     """
     return content_hash(f"{shared}\0{lexical_text}")
+
+
+def _language(lines: str, front_matter: FrontMatter, structure: Outline, settings: VaultSettings) -> str:
+    """Return what the page says itself, else what its prose shows, else what its vault is set to."""
+    return (
+        language_of(front_matter.values)
+        or language_of_prose(lines, front_matter.end, structure.solids)
+        or settings.language
+        or _DEFAULT_LANGUAGE
+    )
 
 
 def _first_heading(structure: Outline) -> str:

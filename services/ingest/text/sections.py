@@ -53,17 +53,17 @@ def page_sections(text: str, start: int, structure: Outline) -> Iterator[Section
         yield held
 
 
-def merged(sections: Sequence[Section], ruler: TokenRuler, target_tokens: int) -> Iterator[Section]:
-    """Yield the sections in order, neighbours merged where together they have at most `target_tokens`.
+def merged(sections: Sequence[Section], ruler: TokenRuler, max_tokens: int) -> Iterator[Section]:
+    """Yield the sections in order, neighbours merged where together they have at most `max_tokens`.
 
     A merged section's path is what the paths of its parts begin with alike; text before any heading has no say.
     """
-    if len(sections) < 2 or ruler.tokens(sections[0].start, sections[-1].end) <= target_tokens:
+    if len(sections) < 2 or ruler.tokens(sections[0].start, sections[-1].end) <= max_tokens:
         yield from _as_one(sections)
         return
     cut = _cut(sections)
-    yield from merged(sections[:cut], ruler, target_tokens)
-    yield from merged(sections[cut:], ruler, target_tokens)
+    yield from merged(sections[:cut], ruler, max_tokens)
+    yield from merged(sections[cut:], ruler, max_tokens)
 
 
 def _raw_sections(text: str, start: int, structure: Outline) -> Iterator[Section]:

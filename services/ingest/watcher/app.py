@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 from nats.aio.client import Client
@@ -14,9 +15,11 @@ from services.ingest.adapters.nats_lease import NatsLeaseStore
 from services.ingest.adapters.nats_vault_catalogue import NatsVaultCatalogue
 from services.ingest.watcher.lease import Lease, Owner
 from services.ingest.watcher.manifest import Manifest
+from services.ingest.watcher.saving import Saving
 from services.ingest.watcher.settings_file import read_settings
 from services.ingest.watcher.watcher import Ports, Watcher, WatcherOptions
 from shared.contracts.ingest import SyncReply, SyncRequest
+from shared.contracts.saving import SaveTextRequest
 from shared.service import Endpoint, serve
 from shared.topology import QUEUE_INGEST, Topology
 from shared.version import VERSION
@@ -24,14 +27,17 @@ from shared.version import VERSION
 _LEASE_PATIENCE_S = 15.0
 """How long the start waits for the vault's lease; that of a watcher that died runs out in 10 s."""
 
+_SAVE_S = 30.0
+"""Longest work on saving a page: a slow disk, others before it."""
+
 
 @asynccontextmanager
 async def running_watcher(
     client: Client, topology: Topology, folder: Path, state_dir: Path, options: WatcherOptions | None = None
 ) -> AsyncGenerator[Watcher]:
-    """Watch one vault, and answer its `ingest.sync`, until the block ends; another watcher of it is waited for.
+    """Watch one vault, and answer its `ingest.sync` and `ingest.text`, until the block ends.
 
-    Raises InvalidInput when the vault's settings file is wrong.
+    Another watcher of it is waited for. Raises InvalidInput when the vault's settings file is wrong.
     """
     settings = read_settings(folder)
     ports = Ports(NatsFileLog(client, topology), NatsVaultCatalogue(client, topology))
@@ -41,9 +47,12 @@ async def running_watcher(
         async def sync(_: str, request: SyncRequest) -> SyncReply:
             return await watcher.sync(full=request.full)
 
-        subject = topology.ingest("sync", settings.vault_id)
-        endpoints = [Endpoint("sync", subject, SyncRequest, sync, QUEUE_INGEST, limit_s=lambda _: None)]
-
+        saving = Saving(watcher, lambda: datetime.now(UTC))
+        sync_at, text_at = (topology.ingest(operation, settings.vault_id) for operation in ("sync", "text"))
+        endpoints = [
+            Endpoint("sync", sync_at, SyncRequest, sync, QUEUE_INGEST, limit_s=lambda _: None),
+            Endpoint("text", text_at, SaveTextRequest, saving.save, QUEUE_INGEST, limit_s=lambda _: _SAVE_S),
+        ]
         serving = asyncio.Event()
 
         async def work() -> None:

@@ -4,7 +4,7 @@
     include = ["*.md"]           # patterns as in .gitignore
     exclude = ["drafts/"]
     never_cite = ["raw/"]
-    language = "de"              # where a page does not say `lang` itself; else en
+    language = "de"              # where a page says no `lang` and is too short to tell; else en
 
     [schema]
     strict = true

@@ -13,9 +13,11 @@ import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import UUID
 
 import structlog
 
+from services.ingest.watcher.files import path_of
 from services.ingest.watcher.manifest import Manifest
 from services.ingest.watcher.options import WatcherOptions
 from services.ingest.watcher.pending import Pending, Touched
@@ -53,18 +55,13 @@ class Watcher:
     """Watches one vault. `run` and `sync` may be called at once; they take turns."""
 
     def __init__(
-        self,
-        root: Path,
-        settings: VaultSettings,
-        manifest: Manifest,
-        ports: Ports,
-        options: WatcherOptions,
+        self, root: Path, settings: VaultSettings, manifest: Manifest, ports: Ports, options: WatcherOptions
     ) -> None:
         """`settings`: what `read_settings(root)` returned; `manifest` is used by nobody else."""
         self.settings = settings
         self.problem: str | None = None
         """What is wrong now, for people; None when all is well."""
-        self._root = str(root.resolve())
+        self.root = str(root.resolve())
         self._manifest = manifest
         self._ports = ports
         self._options = options
@@ -77,7 +74,7 @@ class Watcher:
 
     async def run(self) -> None:
         """Watch until cancelled. Whatever can't be reached is tried again; only a bug ends it otherwise."""
-        watch = FolderWatch(self._root, self._pending, self._options.watch)
+        watch = FolderWatch(self.root, self._pending, self._options.watch)
         async with asyncio.TaskGroup() as group:
             group.create_task(watch.run())
             group.create_task(self._work(watch))
@@ -85,6 +82,20 @@ class Watcher:
     def touch(self, disk_paths: Iterable[str]) -> None:
         """Have the running watcher look at these paths of the vault, whether or not the kernel tells of them."""
         self._pending.touch(disk_paths)
+
+    async def publish(self, disk_path: str) -> UUID | None:
+        """Publish what is at one path, now; return its page's id, None when it is no page. Raises Unavailable."""
+        self.touch((disk_path,))  # for the sweep that may be under way
+        async with self._turn:
+            await self._look_at(Touched(paths=frozenset((disk_path,))))
+        row = self._manifest.get(path_of(disk_path))
+        return row.page_id if row and row.change == "present" else None
+
+    def check_folder(self) -> None:
+        """Raise Unavailable unless the vault's folder was swept and is still the same one."""
+        if self._surveyor is None:
+            raise Unavailable(f"the vault's folder {self.root} was not swept yet; try again", retry_after_s=1.0)
+        self._surveyor.check_root()
 
     async def sync(self, *, full: bool = False) -> SyncReply:
         """Sweep now and publish all that changed; `full` hashes every file and compares with the log itself.
@@ -168,7 +179,7 @@ class Watcher:
     def _read_settings(self) -> bool:
         """Read the settings file; say whether the settings are others now. A broken file changes nothing."""
         try:
-            settings = read_settings(Path(self._root))
+            settings = read_settings(Path(self.root))
             Selection(settings)
         except InvalidInput as error:
             _log.error("the vault's settings are wrong; the last good ones stay", why=str(error))
@@ -203,7 +214,7 @@ class Watcher:
     async def _publish(
         self, survey: Survey, surveyor: Surveyor, between: Callable[[], Awaitable[None]] = _nothing
     ) -> Outcome:
-        place = Place(self.settings.vault_id, self._root, self._max_bytes, surveyor.is_there)
+        place = Place(self.settings.vault_id, self.root, self.max_bytes, surveyor.is_there)
         steps = await plan_survey(place, survey, self._manifest, self._ports.file_log)
         outcome = await self._publisher.publish(place, steps, between)
         if outcome.again:
@@ -223,10 +234,11 @@ class Watcher:
                 raise
 
     def _new_surveyor(self) -> Surveyor:
-        return Surveyor(self._root, Selection(self.settings), self._manifest, self._max_bytes)
+        return Surveyor(self.root, Selection(self.settings), self._manifest, self.max_bytes)
 
     @property
-    def _max_bytes(self) -> int:
+    def max_bytes(self) -> int:
+        """Largest file that is published."""
         return min(self._options.max_bytes, self._ports.file_log.max_content_bytes)
 
     def _now_s(self) -> float:

@@ -44,11 +44,11 @@ def test_long_sections_are_chunks_of_their_own_under_their_headings() -> None:
 
 
 def test_short_neighbours_share_a_chunk_and_the_path_that_they_share() -> None:
-    parts = "".join(f"## Part {n}\n\n{sentence(8)}\n\n" for n in range(4))
+    parts = "".join(f"## Part {n}\n\n{sentence(8)}\n\n" for n in range(8))
     found = chunks(f"# Title\n\n{parts}")
-    assert 1 < len(found) < 4
+    assert 1 < len(found) < 8
     assert {chunk.heading_path for chunk in found if chunk.text.count("## Part") > 1} == {("Title",)}
-    assert all(chunk.token_count <= SMALL.target_tokens for chunk in found)
+    assert all(chunk.token_count <= SMALL.max_tokens for chunk in found)
 
 
 def test_text_before_the_first_heading_has_no_say_in_the_path() -> None:
@@ -192,7 +192,7 @@ def test_what_is_embedded_is_never_empty() -> None:
 
 def test_offsets_are_those_of_the_decoded_text_whatever_ends_its_lines() -> None:
     for line_end in ("\n", "\r\n", "\r"):
-        text = f"# A\n\n{sentence(40)}\n\n# B\n\nlast\nline\n".replace("\n", line_end)
+        text = f"# A\n\n{sentence(55)}\n\n# B\n\nlast\nline\n".replace("\n", line_end)
         found = chunks(text)
         assert [text[chunk.char_start : chunk.char_end] for chunk in found] == [chunk.text for chunk in found]
         assert [(chunk.line_start, chunk.line_end) for chunk in found] == [(1, 4), (5, 9)]

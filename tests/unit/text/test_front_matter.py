@@ -130,7 +130,7 @@ def test_any_text_is_read_without_an_error_into_json(text: str) -> None:
     assert 0 <= front_matter.end <= len(page(text))
 
 
-def test_payload_fields_are_text_lists_of_text_or_none() -> None:
+def test_payload_fields_are_text_lists_of_text_or_none_and_what_ranges_compare() -> None:
     text = page(
         "area: tax\nlevel: 3\nconfidence: 0.9\nsource_type: [a]\nartefacts: [x, 2]\n"
         "tags: '#one, two  three'\nlast_verified: 2026-05-31T10:00:00"
@@ -145,6 +145,9 @@ def test_payload_fields_are_text_lists_of_text_or_none() -> None:
         "artefacts": ["x", "2"],
         "tags": ["one", "two", "three"],
         "last_verified": "2026-05-31",
+        "level_number": 3.0,
+        "confidence_number": 0.9,
+        "last_verified_date": 1_780_185_600.0,
     }
     assert len(problems) == 1
     assert "source_type" in problems[0]

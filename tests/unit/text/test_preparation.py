@@ -56,9 +56,11 @@ def test_even_a_name_of_blanks_gives_a_title_and_a_slug(path: str) -> None:
     assert page.slug == "page"
 
 
-def test_the_language_is_the_pages_else_the_vaults_else_english() -> None:
+def test_the_language_is_what_the_page_says_else_shows_else_the_vaults_else_english() -> None:
     german = VaultSettings(vault_id="test", language="de")
-    assert prepare("---\nlang: fr\n---\nx", settings=german).language == "fr"
+    english = "Whoever reads this page will notice that it is written in plain English.\n"
+    assert prepare(f"---\nlang: fr\n---\n{english}", settings=german).language == "fr"
+    assert prepare(english, settings=german).language == "en"
     assert prepare("x", settings=german).language == "de"
     assert prepare("x", settings=VAULT).language == "en"
 
@@ -107,7 +109,7 @@ def test_a_large_page_is_prepared_whole(text: str) -> None:
 def test_a_payload_has_every_field_that_a_filter_may_name() -> None:
     page = prepare("---\ntags: [a]\nlast_verified: 2026-05-31\n---\ntext", "wiki/a/b.md")
     payload = point_payload(page, "vault", PAGE_ID, "wiki/a/b.md")
-    assert set(payload) == set(KEYWORD_FIELDS)
+    assert set(payload) == {*KEYWORD_FIELDS, "last_verified_date"}
     assert payload["path_prefixes"] == ["wiki/", "wiki/a/", "wiki/a/b.md"]
     assert payload["page_id"] == str(PAGE_ID)
     assert payload["last_verified"] == "2026-05-31"

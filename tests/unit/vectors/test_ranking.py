@@ -9,8 +9,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.vectors.filter import FieldIn
 from shared.vectors.ranking import Ask, Ranking
-from shared.vectors.store import FieldIn, PointFilter, PointQuery, ScoredPoint, SparseVector
+from shared.vectors.store import PointQuery, ScoredPoint, SparseVector
 
 DENSE = np.ones(2, dtype=np.float32)
 WORDS = SparseVector((1,), (1.0,))
@@ -61,7 +62,7 @@ def test_words_are_never_missed_so_nobody_asks_twice() -> None:
 
 
 def test_what_can_have_no_hits_is_not_asked() -> None:
-    nothing = PointFilter(must=(FieldIn("kind", ()),))
+    nothing = FieldIn("kind", ())
     ranking = Ranking([PointQuery(DENSE, 0), PointQuery(SparseVector((), ()), 5), PointQuery(DENSE, 5, nothing)])
     assert ranking.open == []
     assert ranking.hits == [[], [], []]

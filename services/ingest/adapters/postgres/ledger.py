@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import asynccontextmanager
 from uuid import UUID
 
@@ -17,10 +17,14 @@ from shared.postgres.pool import Pool, translated
 
 
 class PostgresLedger:
-    """Rows of vaults, files, pages, chunks and links; the pool belongs to the caller."""
+    """Rows of vaults, files, pages, chunks and links; the pool belongs to the caller.
 
-    def __init__(self, pool: Pool) -> None:
+    `on_marked` is told after each commit that changes edges around how many pages.
+    """
+
+    def __init__(self, pool: Pool, on_marked: Callable[[int], None] = lambda _: None) -> None:
         self._pool = pool
+        self._on_marked = on_marked
 
     async def epoch(self) -> Epoch | None:
         """Return the newest epoch."""
@@ -45,7 +49,10 @@ class PostgresLedger:
         """Open a transaction for these slots and pages; commit at the end, roll back on an error."""
         with translated("committing pages"):
             async with self._pool.acquire() as connection, connection.transaction():
-                yield PostgresWork(connection, vault_id, file_keys, page_ids)
+                work = PostgresWork(connection, vault_id, file_keys, page_ids)
+                yield work
+        if work.marked:
+            self._on_marked(work.marked)
 
     async def outdated(self, vault_id: str, config_hash: str, limit: int) -> list[str]:
         """Return file keys worked with another config, in order."""

@@ -36,13 +36,25 @@ ON CONFLICT (vault_id, file_key) DO UPDATE SET
     reason = excluded.reason, seen_at = now()
 """
 
-DROP_PAGES = "DELETE FROM pages WHERE page_id = ANY($1)"
+DROP_PAGES = """
+WITH unlinked AS (
+    DELETE FROM links WHERE page_id = ANY($1) RETURNING page_id, target_page_id
+), dropped AS (
+    DELETE FROM pages WHERE page_id = ANY($1) RETURNING page_id, stem, page_type, sources
+)
+SELECT d.page_id, d.stem, d.page_type, d.sources,
+       array_agg(DISTINCT u.target_page_id) FILTER (WHERE u.target_page_id <> d.page_id) AS targets
+FROM dropped d LEFT JOIN unlinked u USING (page_id) GROUP BY d.page_id, d.stem, d.page_type, d.sources
+"""
+"""Returns what the pages' edges came from; links are deleted by name, so that none changes in between."""
+
+MARK_EDGES = "INSERT INTO edge_work (vault_id, page_id) SELECT $1, unnest($2::uuid[])"
 
 NEXT_DATA_VERSION = "UPDATE vaults SET data_version = data_version + 1 WHERE vault_id = $1 RETURNING data_version"
 
 PAGE_COLUMNS = (
     "page_id", "vault_id", "path", "disk_path", "stem", "revision", "content_hash", "title", "slug", "kind",
-    "language", "page_type", "front_matter", "sources", "problems",
+    "language", "page_type", "front_matter", "fields", "sources", "problems", "as_of", "written_on", "dated_by_file",
 )  # fmt: skip
 
 CHUNK_COLUMNS = (
@@ -69,6 +81,59 @@ UPDATE links SET state = new.state, target_page_id = new.target_page_id
 FROM unnest($1::uuid[], $2::integer[], $3::text[], $4::uuid[]) AS new (page_id, ordinal, state, target_page_id)
 WHERE links.page_id = new.page_id AND links.ordinal = new.ordinal
 """
+
+SOURCE_COLUMNS = ("page_id", "ordinal", "vault_id", "target", "target_stem", "source_page_id")
+
+SOURCES_BY_STEM = """
+SELECT o.page_id, o.ordinal, o.target, o.target_stem, o.source_page_id, p.path
+FROM page_sources o JOIN pages p USING (page_id)
+WHERE o.vault_id = $1 AND o.target_stem = ANY($2) AND NOT o.page_id = ANY($3)
+"""
+
+UPDATE_SOURCES = """
+UPDATE page_sources SET source_page_id = new.source_page_id
+FROM unnest($1::uuid[], $2::integer[], $3::uuid[]) AS new (page_id, ordinal, source_page_id)
+WHERE page_sources.page_id = new.page_id AND page_sources.ordinal = new.ordinal
+"""
+
+NOTE_NEWER_SOURCES = """
+WITH never_cited AS MATERIALIZED (
+    SELECT prefix FROM vaults, jsonb_array_elements_text(coalesce(settings -> 'never_cite', '["raw/"]')) AS prefix
+    WHERE vault_id = $1
+), resting AS (
+    SELECT page_id FROM unnest($2::uuid[]) AS page_id
+    UNION SELECT o.page_id FROM page_sources o WHERE o.source_page_id = ANY($2)
+    UNION SELECT p.page_id FROM pages p WHERE p.newer_source = ANY($2)
+    UNION SELECT l.page_id
+    FROM (
+        SELECT page_id FROM pages JOIN never_cited ON starts_with(path, prefix) WHERE page_id = ANY($2) OFFSET 0
+    ) s
+    JOIN links l ON l.target_page_id = s.page_id
+), outdated AS (
+    SELECT p.page_id, newest.page_id AS newer_source
+    FROM resting JOIN pages p USING (page_id) LEFT JOIN LATERAL (
+        SELECT s.page_id
+        FROM (
+            SELECT source_page_id AS page_id, true AS named FROM page_sources WHERE page_id = p.page_id
+            UNION ALL
+            SELECT target_page_id, false FROM links WHERE page_id = p.page_id AND target_page_id IS NOT NULL
+        ) source
+        CROSS JOIN LATERAL (
+            SELECT page_id, path, written_on FROM pages
+            WHERE page_id = source.page_id AND written_on > p.as_of OFFSET 0
+        ) s
+        WHERE s.page_id <> p.page_id
+            AND (source.named OR EXISTS (SELECT FROM never_cited WHERE starts_with(s.path, prefix)))
+        ORDER BY s.written_on DESC, s.path LIMIT 1
+    ) newest ON true
+    WHERE p.newer_source IS DISTINCT FROM newest.page_id
+), free AS (
+    SELECT page_id FROM pages WHERE page_id IN (SELECT page_id FROM outdated) FOR UPDATE SKIP LOCKED
+)
+UPDATE pages SET newer_source = outdated.newer_source
+FROM outdated JOIN free USING (page_id) WHERE pages.page_id = outdated.page_id
+"""
+"""For pages that changed and those that rest on them: by name, by a link, or by what was noted before."""
 
 EPOCH = """
 SELECT epoch AS number, stream, (SELECT coalesce(max(revision), 0) FROM files) AS highest_revision

@@ -10,12 +10,16 @@ from uuid import UUID
 import asyncpg
 
 from services.ingest.adapters.postgres import sql
-from services.ingest.adapters.postgres.links import write_links
+from services.ingest.adapters.postgres.links import Relinked, write_links
+from services.ingest.adapters.postgres.sources import note_newer_sources, write_sources
 from services.ingest.adapters.postgres.vectors import fetch_vectors
+from services.ingest.edges import GraphTraits, marks
 from services.ingest.ports import NewChunk, NewPage
 from services.ingest.shelf import LivePage, Shelf, Slot, StoredChunk
+from services.ingest.text.days import page_days
 from shared.embedding.embedder import Vector
 from shared.postgres.pool import Connection
+from shared.vectors.payload import stored_payload
 
 
 class PostgresWork:
@@ -29,6 +33,8 @@ class PostgresWork:
         self._file_keys = set(file_keys)
         self._page_ids = set(page_ids)
         self._before: dict[UUID, tuple[str, str]] = {}
+        self.marked = 0
+        """Pages around which the commit changes edges."""
 
     async def shelf(self) -> Shelf:
         """Lock, then read; pages that lie at the slots' paths are locked too, however they came there."""
@@ -51,17 +57,33 @@ class PostgresWork:
         return await fetch_vectors(self._connection, space, text_hashes)
 
     async def replace(self, shelf: Shelf, pages: Sequence[NewPage]) -> int:
-        """Write slots; drop touched pages and write new ones whole; then, vault locked, settle links."""
+        """Write slots; drop touched pages and write new ones whole; then, vault locked, settle links and sources."""
         await self._write_slots([shelf.slots[key] for key in sorted(shelf.touched_slots)])
         if not shelf.touched_pages:
             return shelf.data_version
-        await self._connection.execute(sql.DROP_PAGES, list(shelf.touched_pages))
+        dropped = await self._connection.fetch(sql.DROP_PAGES, list(shelf.touched_pages))
         await self._copy("pages", sql.PAGE_COLUMNS, [_page_row(self._vault_id, page) for page in pages])
         chunks = [_chunk_row(self._vault_id, page, new) for page in pages for new in page.chunks]
         await self._copy("chunks", sql.CHUNK_COLUMNS, chunks)
         version: int = await self._connection.fetchval(sql.NEXT_DATA_VERSION, self._vault_id)
-        await write_links(self._connection, self._vault_id, pages, self._relocated_stems(shelf, pages))
+        relinked = await self._settle(pages, self._relocated_stems(shelf, pages))
+        await self._mark({row["page_id"]: _traits_of(row) for row in dropped}, pages, relinked)
         return version
+
+    async def _settle(self, pages: Sequence[NewPage], relocated_stems: Collection[str]) -> Relinked:
+        relinked = await write_links(self._connection, self._vault_id, pages, relocated_stems)
+        rebased = await write_sources(self._connection, self._vault_id, pages, relocated_stems)
+        changed = {new.page.page_id for new in pages} | relinked.pages | rebased
+        await note_newer_sources(self._connection, self._vault_id, changed)
+        return relinked
+
+    async def _mark(self, before: Mapping[UUID, GraphTraits], pages: Sequence[NewPage], relinked: Relinked) -> None:
+        """Leave the edges to the edge keeper; this transaction only says where they may be wrong."""
+        after = {new.page.page_id: _traits(new, relinked.targets[new.page.page_id]) for new in pages}
+        marked = marks(before, after, relinked.changed)
+        self.marked += len(marked)
+        if marked:
+            await self._connection.execute(sql.MARK_EDGES, self._vault_id, list(marked))
 
     def _relocated_stems(self, shelf: Shelf, pages: Sequence[NewPage]) -> set[str]:
         """Stems of paths where a page appeared or that it left: links to these may mean another page now."""
@@ -133,8 +155,18 @@ def _live_page(row: asyncpg.Record, chunks: list[StoredChunk]) -> LivePage:
     )
 
 
+def _traits_of(row: asyncpg.Record) -> GraphTraits:
+    return GraphTraits(row["stem"], row["page_type"], frozenset(row["sources"]), frozenset(row["targets"] or ()))
+
+
+def _traits(new: NewPage, targets: frozenset[UUID]) -> GraphTraits:
+    prepared = new.prepared
+    return GraphTraits(prepared.stem, prepared.page_type, frozenset(prepared.sources), targets)
+
+
 def _page_row(vault_id: str, new: NewPage) -> tuple[object, ...]:
     page, prepared = new.page, new.prepared
+    days = page_days(page.path, prepared.front_matter, page.mtime_ns)
     return (
         page.page_id,
         vault_id,
@@ -149,8 +181,12 @@ def _page_row(vault_id: str, new: NewPage) -> tuple[object, ...]:
         prepared.language,
         prepared.page_type,
         prepared.front_matter,
+        stored_payload(prepared.fields),
         prepared.sources,
         prepared.problems,
+        days.as_of,
+        days.written_on,
+        days.dated_by_file,
     )
 
 
