@@ -11,6 +11,7 @@ from services.retrieval.app import running_alone
 from services.retrieval.settings import RetrievalSettings
 from shared.embedding.settings import EmbeddingSettings
 from shared.process import run_until_signal
+from shared.scoring.settings import ScoringSettings
 from shared.settings import ServiceSettings, settings_from_environment
 from shared.telemetry import configure_logging, configure_tracing
 
@@ -20,6 +21,7 @@ async def _run(stop: asyncio.Event) -> None:
         settings_from_environment(ServiceSettings),
         settings_from_environment(EmbeddingSettings),
         settings_from_environment(RetrievalSettings),
+        settings_from_environment(ScoringSettings),
     ):
         await stop.wait()
 

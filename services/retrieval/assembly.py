@@ -12,6 +12,7 @@ from itertools import pairwise
 from services.retrieval.budget import SEPARATOR, Candidate, Entry, Selection
 from services.retrieval.markers import neutralised
 from services.retrieval.ports import LiveChunk
+from services.retrieval.staleness import staleness
 from shared.contracts.search import Citation, PageRef, Passage, SearchResult
 
 _GAP = "\n\n…\n\n"
@@ -91,6 +92,9 @@ def _citation(entry: Entry) -> Citation:
         phase=best.phase,
         similarity=max(cosines, default=None),
         passages=tuple(passage(chunk) for chunk in _in_page_order(entry.candidates)),
+        stale=staleness(best.chunk),
+        weight=best.score if best.phase == "expansion" else None,
+        via=best.via,
     )
 
 
@@ -102,7 +106,15 @@ def results(cited: Sequence[Citation]) -> tuple[SearchResult, ...]:
     """Return the citations as the flat list that a result page shows."""
     return tuple(
         SearchResult(
-            n=each.n, id=each.ref.id, title=each.ref.title, slug=each.ref.slug, score=each.score, phase=each.phase
+            n=each.n,
+            id=each.ref.id,
+            title=each.ref.title,
+            slug=each.ref.slug,
+            score=each.score,
+            phase=each.phase,
+            stale=each.stale is not None,
+            weight=each.weight,
+            via=each.via.id if each.via else None,
         )
         for each in cited
     )

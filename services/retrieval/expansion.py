@@ -1,28 +1,24 @@
-"""Phase 2: from the pages that were found to the pages that they are linked with, nearest and strongest first.
+"""Phase 2: from the pages that were found to the pages around them in the page graph, strongest first. Pure.
 
-A link counts 3.0 in each direction; a step further halves it, and damps it by how many links the page in between has
-(as Adamic and Adar weigh common neighbours). So a nearer page never ranks behind a farther one that is no stronger
-than the plain link. Pages that only list others are not walked through and weigh little themselves.
+One step weighs what the edge does. Two steps weigh half of the weaker of their edges: a chain holds what its weakest
+part holds. So a page never ranks before the one that it was reached through, and a farther page ranks before a nearer
+one only where both its edges are more than twice as strong. Pages that only list others are not walked through and
+weigh little themselves.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 from uuid import UUID
 
 from services.retrieval.ports import Neighbours
 
-LINK_WEIGHT = 3.0
-"""Of a direct link, per direction: the strongest of the page graph's plain signals (DESIGN §6)."""
-
 STEP_DECAY = 0.5
-"""What one more step leaves: a two-way link two steps away weighs at most what a one-way link weighs here."""
+"""What one more step leaves: a link both ways two steps away weighs as much as a link one way does here."""
 
 HUB_WEIGHT = 0.25
-"""What being a list of pages leaves of a page's weight: behind every page with content of its own at that distance."""
+"""What being a list of pages leaves of a page's weight: behind every page that is linked as well and has content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +30,7 @@ class Bounds:
     total: int
     """Pages reached, at most; the best ones."""
     fan_out: int = 32
-    """Pages taken from one page: two-way links first."""
+    """Pages taken from one page: those of the strongest edges."""
     degree_limit: int = 64
     """A page with more linked pages than this lists others and is not walked through."""
 
@@ -46,45 +42,8 @@ class Reached:
     page_id: UUID
     weight: float
     depth: int
-
-
-class ReadNeighbours(Protocol):
-    """Reads linked pages, at most `limit` in each direction of each page."""
-
-    async def __call__(self, page_ids: Sequence[UUID], limit: int) -> Mapping[UUID, Neighbours]:
-        """Return them by page."""
-        ...
-
-
-async def walk(
-    read: ReadNeighbours, seeds: Sequence[UUID], hubs: Collection[UUID], bounds: Bounds
-) -> tuple[Reached, ...]:
-    """Return the pages within `bounds` of the seeds, best weight first; ties: the nearer, then the better
-    seed's, then by id.
-
-    Seeds come best first and are not among what is returned. A page that is reached in several ways counts by its
-    best one. One read per step, and none for a step that could add nothing.
-    """
-    best: dict[UUID, _Way] = {}
-    frontier = list(dict.fromkeys(seeds))
-    origins = {page_id: rank for rank, page_id in enumerate(frontier)}
-    seen = set(frontier)
-    for depth in range(1, bounds.depth + 1):
-        sources = [page_id for page_id in frontier if page_id not in hubs]
-        if not sources or sum(page_id not in hubs for page_id in best) >= bounds.total:
-            break
-        linked = await read(sources, bounds.degree_limit + 1)
-        step = _step(linked, sources, bounds, depth)
-        for target, weight, source in step:
-            if target in seen:
-                continue
-            way = _Way(-weight * (HUB_WEIGHT if target in hubs else 1.0), depth, origins[source])
-            best[target] = min(best.get(target, way), way)
-        frontier = sorted(best.keys() - seen, key=lambda page_id: (best[page_id], page_id))[: bounds.total]
-        origins = {page_id: best[page_id].origin for page_id in frontier}
-        seen.update(best)
-    ranked = sorted(best.items(), key=lambda item: (item[1], item[0]))[: bounds.total]
-    return tuple(Reached(page_id, -way.negative_weight, way.depth) for page_id, way in ranked)
+    via: UUID
+    """The page that its edge comes from: a seed, or a page one step from it."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -94,24 +53,55 @@ class _Way:
     negative_weight: float
     depth: int
     origin: int
+    """Rank of the seed that it begins at."""
+    via: UUID
 
 
-def _step(
-    linked: Mapping[UUID, Neighbours], sources: Sequence[UUID], bounds: Bounds, depth: int
-) -> list[tuple[UUID, float, UUID]]:
-    """Return (target, weight, source) for the strongest links of each source that is no hub."""
-    step: list[tuple[UUID, float, UUID]] = []
-    for source in sources:
-        neighbours = linked.get(source)
-        if neighbours is None:
+def walk(
+    around: Mapping[UUID, Neighbours], seeds: Sequence[UUID], hubs: Collection[UUID], bounds: Bounds
+) -> tuple[Reached, ...]:
+    """Return the pages within `bounds` of the seeds, best weight first; ties: the nearer, then the better
+    seed's, then by id.
+
+    `around` holds the neighbours of the seeds and of pages next to them; who is not in it is not walked through. Seeds
+    come best first and are not among what is returned. A page that is reached in several ways counts by its best one.
+    """
+    origins = {page_id: rank for rank, page_id in enumerate(dict.fromkeys(seeds))}
+    ways: dict[UUID, _Way] = {}
+    if bounds.depth > 0:
+        for seed, rank in origins.items():
+            _offer(ways, _linked(around, seed, hubs, bounds), _Way(0.0, 1, rank, seed), origins)
+    if bounds.depth > 1:
+        for between, way in list(ways.items()):
+            weaker = (
+                (target, STEP_DECAY * min(weight, -way.negative_weight))
+                for target, weight in _linked(around, between, hubs, bounds)
+            )
+            _offer(ways, weaker, _Way(0.0, 2, way.origin, between), origins)
+    reached = (_damped(page_id, way, hubs) for page_id, way in ways.items())
+    ranked = sorted(reached, key=lambda item: (item[1], item[0]))[: bounds.total]
+    return tuple(Reached(page_id, -way.negative_weight, way.depth, way.via) for page_id, way in ranked)
+
+
+def _linked(
+    around: Mapping[UUID, Neighbours], page_id: UUID, hubs: Collection[UUID], bounds: Bounds
+) -> Sequence[tuple[UUID, float]]:
+    neighbours = around.get(page_id)
+    return () if neighbours is None or page_id in hubs else neighbours.linked[: bounds.fan_out]
+
+
+def _offer(ways: dict[UUID, _Way], linked: Iterable[tuple[UUID, float]], like: _Way, seeds: Collection[UUID]) -> None:
+    """Keep, for each page but the seeds, its best way."""
+    for target, weight in linked:
+        if target in seeds:
             continue
-        outgoing, incoming = set(neighbours.outgoing), set(neighbours.incoming)
-        degree = len(outgoing | incoming)
-        if degree > bounds.degree_limit:
-            continue
-        scale = LINK_WEIGHT if depth == 1 else LINK_WEIGHT * STEP_DECAY ** (depth - 1) / math.log(max(degree, math.e))
-        both = sorted(outgoing & incoming)
-        one = sorted(outgoing ^ incoming)
-        targets = [(target, 2 * scale, source) for target in both] + [(target, scale, source) for target in one]
-        step += targets[: bounds.fan_out]
-    return step
+        way = _Way(-weight, like.depth, like.origin, like.via)
+        known = ways.get(target)
+        if known is None or way < known:
+            ways[target] = way
+
+
+def _damped(page_id: UUID, way: _Way, hubs: Collection[UUID]) -> tuple[UUID, _Way]:
+    if page_id not in hubs:
+        return page_id, way
+    return page_id, _Way(way.negative_weight * HUB_WEIGHT, way.depth, way.origin, way.via)

@@ -1,89 +1,28 @@
-"""What retrieval asks of the outside: retrievers that find chunks, and the catalogue that knows which are live.
+"""The catalogue (Postgres) as retrieval reads it: which chunks are live, what they say, how pages hang together.
 
-The catalogue (Postgres) decides what is live; a retriever may find chunks that no longer are. Nothing here writes.
+It decides what is live; a retriever (retriever.py) may find chunks that no longer are. Nothing here writes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import date
 from typing import Protocol
 from uuid import UUID
 
-from shared.embedding.embedder import Vector
-from shared.errors import RetryableError
-from shared.vectors.store import PointFilter, PointQuery, ScoredPoint, SparseVector
-
-
-@dataclass(slots=True)
-class QueryVectors:
-    """What embedding gave within one request, by text: none is embedded twice, no failing provider asked twice."""
-
-    outcomes: dict[str, Vector | RetryableError] = field(default_factory=dict[str, "Vector | RetryableError"])
-    spent_s: float = 0.0
-    """Time that went into embedding, so that it is told apart from searching."""
-
 
 @dataclass(frozen=True, slots=True)
-class RetrievalQuery:
-    """One search in one space."""
+class NewerSource:
+    """The newest of the pages that a page rests on, when it is newer than the page."""
 
-    text: str
-    languages: tuple[str, ...]
-    """ISO 639-1 codes of the vault's pages: how the words may have been stemmed."""
-    space: str
-    where: PointFilter
-    limit: int
-    """How deep each ranking is read; a retriever may return up to this many hits per ranking that it fuses."""
-    embed_timeout_s: float
-    vectors: QueryVectors = field(default_factory=QueryVectors)
-    """Shared by all queries of one request."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A chunk that was found, live or not."""
-
-    chunk_id: UUID
-    score: float
-    """Higher is better; comparable within one answer only."""
-    similarity: float | None
-    """Cosine of query and chunk, −1 to 1; None when no dense vector was compared."""
-
-
-@dataclass(frozen=True, slots=True)
-class Retrieved:
-    """Hits without repeats, best first, ties by id."""
-
-    hits: tuple[Hit, ...]
-    exhausted: bool
-    """A larger `limit` would find nothing more."""
-    degraded: str | None = None
-    """Why the retriever did not run whole."""
-
-
-class Retriever(Protocol):
-    """Finds chunks for a query. Safe to call concurrently."""
-
-    async def retrieve(self, query: RetrievalQuery) -> Retrieved:
-        """Return what the store has; raises RetryableError when the store, or an embedder that it needs, is away."""
-        ...
-
-
-class VectorSearch(Protocol):
-    """The one method of a VectorStore that retrieval uses, so that it can't write."""
-
-    async def search(self, space: str, queries: Sequence[PointQuery]) -> list[list[ScoredPoint]]:
-        """See VectorStore.search."""
-        ...
-
-
-class LexicalEncoder(Protocol):
-    """Turns a query into term weights, as the chunks were."""
-
-    def query(self, text: str, languages: Sequence[str]) -> SparseVector:
-        """Return the weights of the query's terms in any of the languages; empty when it has no terms."""
-        ...
+    path: str
+    """As the disk spells it."""
+    written_on: date
+    by_file: bool
+    """`written_on` is when the file changed: the source names no day."""
+    page_as_of: date
+    """Day up to which the page was kept true; before `written_on`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +46,8 @@ class LiveChunk:
     """NFC, relative to the vault."""
     disk_path: str
     revision: int
+    newer_source: NewerSource | None = None
+    """None: the page is not known to be older than a source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +85,29 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Pages that one page links to and that link to it: resolved links, ascending by id, cut at the limit asked for."""
+    """The strongest neighbours of one page in the page graph."""
 
-    outgoing: tuple[UUID, ...]
-    incoming: tuple[UUID, ...]
+    title: str
+    slug: str
+    """Of the page itself."""
+    linked: tuple[tuple[UUID, float], ...]
+    """Other pages and the weights of their edges, strongest first, ties by id. Not empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How much of the page graph around some pages is read."""
+
+    steps: int
+    """1 or 2."""
+    total: int
+    """Pages wanted in the end."""
+    fan_out: int
+    """Neighbours of one page, at most."""
+    degree_limit: int
+    """A page that is linked with more pages than this is left out."""
+    step_decay: float
+    """What the second step leaves of a weight."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,12 +150,20 @@ class LivePages(Protocol):
         """Return those of the chunks that are live in this vault. Raises NotFound for a vault that is unknown."""
         ...
 
-    async def neighbours(self, page_ids: Sequence[UUID], limit: int) -> Mapping[UUID, Neighbours]:
-        """Return the linked pages of each page, at most `limit` in each direction; never the page itself."""
+    async def neighbours(self, page_ids: Sequence[UUID], reach: Reach) -> Mapping[UUID, Neighbours]:
+        """Return neighbours of these pages and, for two steps, of pages next to them; hubs have none.
+
+        What can't be among the best `total` in the end may be left out. An edge weighs at least what its links do, 3.0
+        per direction, also before the edges of a new page are settled.
+        """
         ...
 
     async def openings(self, vault_id: str, choice: Choice) -> Snapshot:
         """Return one live chunk for each page of `choice`. Raises NotFound for a vault that is unknown."""
+        ...
+
+    async def beside(self, vault_id: str, chunk_ids: Sequence[UUID]) -> Snapshot:
+        """Return the chunk before and the chunk behind each of these on its page. Raises NotFound as snapshot does."""
         ...
 
     async def outline(self, vault_id: str, page_id: UUID) -> Outline | None:

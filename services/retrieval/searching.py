@@ -13,18 +13,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from services.retrieval.assembly import citations, context_text, entry_text, results
-from services.retrieval.budget import Candidate, budget_tokens, select
+from services.retrieval.budget import DEFAULT_PAGE_SHARE, Candidate, budget_tokens, select
+from services.retrieval.completing import beside
 from services.retrieval.expanding import Expander, Expansions, Start
 from services.retrieval.expansion import Bounds
 from services.retrieval.filters import point_filter
-from services.retrieval.ports import LivePages, RetrievalQuery, Retriever, VaultState
+from services.retrieval.ports import LivePages, VaultState
 from services.retrieval.profiles import Profiles
 from services.retrieval.recent_vaults import RecentVaults, Vault
+from services.retrieval.retriever import RetrievalQuery, Retriever
 from services.retrieval.seeding import SeedBounds, find_seeds
+from services.retrieval.staleness import yielding
 from shared.contracts.search import SearchReply, SearchRequest, Timings
 from shared.errors import DeadlineExceeded, InvalidInput
 from shared.tokens import estimate_tokens
-from shared.vectors.store import PointFilter
+from shared.vectors.filter import PointFilter
 
 _ATTEMPTS = 3
 """Searches started anew because a page changed between two reads; then what is left of the last one counts."""
@@ -42,6 +45,12 @@ class SearchBounds:
     """What a passage of phase 2 takes in the mean, low: no more pages are read than are likely to fit."""
     embed_share: float = 0.5
     """Of the deadline: what embedding may take before the search goes on by words only."""
+    page_share: float = DEFAULT_PAGE_SHARE
+    """Of the budget: what one page may take while others wait."""
+    stale_penalty: int = 0
+    """Places by which a chunk steps back whose page is older than a source."""
+    completed_seeds: int = 0
+    """Best seeds whose neighbours on their page are added when budget is left; costs one more read."""
 
 
 @dataclass(slots=True)
@@ -57,6 +66,7 @@ class _Run:
     state: VaultState
     seeds: tuple[Candidate, ...] = ()
     expansions: tuple[Candidate, ...] = ()
+    beside: tuple[Candidate, ...] = ()
     dangling: int = 0
     degraded: str | None = None
     truncated: bool = False
@@ -92,7 +102,7 @@ class Search:
             raise InvalidInput("The query holds nothing but blanks.")
         name, retriever = self._profiles.named(request.profile)
         vault = await self._vault(vault_id, request.deadline_ms)
-        run = self._run(vault_id, request, retriever, vault)
+        run = self._run(vault_id, request, retriever, vault, started)
         try:
             async with asyncio.timeout(request.deadline_ms / 1000 - (self._clock() - started)):
                 await self._find(run)
@@ -107,7 +117,7 @@ class Search:
         except TimeoutError as error:
             raise DeadlineExceeded(f"Nothing could be read within {deadline_ms} ms: allow more time.") from error
 
-    def _run(self, vault_id: str, request: SearchRequest, retriever: Retriever, vault: Vault) -> _Run:
+    def _run(self, vault_id: str, request: SearchRequest, retriever: Retriever, vault: Vault, started: float) -> _Run:
         query = RetrievalQuery(
             text=request.query,
             languages=vault.traits.languages,
@@ -115,6 +125,8 @@ class Search:
             where=self._where(vault_id, request, vault),
             limit=request.k,
             embed_timeout_s=self._bounds.embed_share * request.deadline_ms / 1000,
+            vault_id=vault_id,
+            until=started + request.deadline_ms / 1000,
         )
         budget = budget_tokens(request.context_window)
         return _Run(vault_id, request, retriever, query, vault, budget, vault.state)
@@ -135,6 +147,7 @@ class Search:
                 await self._seed(run)
             with self._timed(run, "expansion"):
                 if await self._expand(run):
+                    await self._complete(run)
                     return
 
     async def _seed(self, run: _Run) -> None:
@@ -178,6 +191,14 @@ class Search:
         run.seeds, run.expansions = still_live(run.seeds), still_live(found.candidates)
         return len(run.seeds) == before
 
+    async def _complete(self, run: _Run) -> None:
+        """Add what stands beside the best seeds, unless budget or snapshot have no place for it."""
+        found = (*yielding(run.seeds, self._bounds.stale_penalty), *run.expansions)
+        tokens = sum(each.chunk.token_count for each in found)
+        if found and self._bounds.completed_seeds and tokens < run.budget:
+            count, version = self._bounds.completed_seeds, run.state.data_version
+            run.beside = await beside(self._pages, run.vault_id, found, count, version)
+
     def _walk_bounds(self, run: _Run) -> Bounds:
         left = max(0, run.budget - sum(seed.chunk.token_count for seed in run.seeds))
         could_fit = -(-left // self._bounds.tokens_per_expansion)
@@ -191,7 +212,9 @@ class Search:
     def _reply(self, run: _Run, profile: str, started: float) -> SearchReply:
         """Run phases 3 and 4: pure, and too short to be worth cutting."""
         with self._timed(run, "budget"):
-            selection = select((*run.seeds, *run.expansions), run.budget, entry_text)
+            penalty = self._bounds.stale_penalty
+            ranked = (*yielding(run.seeds, penalty), *yielding(run.expansions, penalty), *run.beside)
+            selection = select(ranked, run.budget, entry_text, self._bounds.page_share)
         with self._timed(run, "assembly"):
             text = context_text(selection)
             cited = citations(selection)

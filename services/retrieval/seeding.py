@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from services.retrieval.budget import Candidate
-from services.retrieval.ports import Hit, LivePages, RetrievalQuery, Retrieved, Retriever, Snapshot, VaultState
+from services.retrieval.ports import LivePages, Snapshot, VaultState
+from services.retrieval.retriever import Hit, RetrievalQuery, Retrieved, Retriever
 
 _DEEPER = 4
 """Each further try looks so many times as deep: few tries, and little waste when a few vectors dangle."""

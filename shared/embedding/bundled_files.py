@@ -44,12 +44,10 @@ def verified_path(folder: Path, file: PinnedFile) -> Path:
         with path.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
-        raise InvalidInput(
-            f"the embedding model's file {path} can't be read ({error.strerror}); {REINSTALL}"
-        ) from error
+        raise InvalidInput(f"the bundled model's file {path} can't be read ({error.strerror}); {REINSTALL}") from error
     if digest != file.sha256:
         raise InvalidInput(
-            f"the embedding model's file {path} is not the expected one (SHA-256 {digest[:12]}…, expected "
-            f"{file.sha256[:12]}…); its vectors would not fit those in the space; {REINSTALL}"
+            f"the bundled model's file {path} is not the expected one (SHA-256 {digest[:12]}…, expected "
+            f"{file.sha256[:12]}…); what it says would not fit what is stored and measured; {REINSTALL}"
         )
     return path

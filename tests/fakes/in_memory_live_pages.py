@@ -12,7 +12,9 @@ from services.retrieval.ports import (
     ChunkMark,
     LiveChunk,
     Neighbours,
+    NewerSource,
     Outline,
+    Reach,
     Snapshot,
     VaultState,
     VaultTraits,
@@ -21,6 +23,7 @@ from shared.embedding.embedder import Space
 from shared.embedding.hashing import HashingEmbedder
 from shared.errors import NotFound
 from shared.ids import chunk_id, content_hash, page_id
+from shared.page_graph import LINK_WEIGHT
 from shared.tokens import estimate_tokens
 
 SPACE = Space(HashingEmbedder().model, HashingEmbedder().dimension, chunker_version=1).name
@@ -43,6 +46,7 @@ class PageRow:
     revision: int = 1
     fields: Mapping[str, object] = field(default_factory=dict[str, object])
     """Payload fields from the front matter."""
+    newer_source: NewerSource | None = None
 
     @property
     def id(self) -> UUID:
@@ -75,6 +79,7 @@ class PageRow:
                     path=self.path,
                     disk_path=self.path,
                     revision=self.revision,
+                    newer_source=self.newer_source,
                 )
             )
             start += len(text) + 2
@@ -113,18 +118,34 @@ class InMemoryLivePages:
         live = {chunk.chunk_id: chunk for row in self._rows(vault_id) for chunk in row.chunks()}
         return Snapshot(self._state(), {each: live[each] for each in chunk_ids if each in live})
 
-    async def neighbours(self, page_ids: Sequence[UUID], limit: int) -> Mapping[UUID, Neighbours]:
+    async def beside(self, vault_id: str, chunk_ids: Sequence[UUID]) -> Snapshot:
+        await self._begin("beside")
+        found: dict[UUID, LiveChunk] = {}
+        for each in chunk_ids:
+            for row in self._rows(vault_id):
+                chunks = row.chunks()
+                indexes = [chunk.index for chunk in chunks if chunk.chunk_id == each]
+                near = [chunk for chunk in chunks if any(abs(chunk.index - index) == 1 for index in indexes)]
+                found |= {chunk.chunk_id: chunk for chunk in near}
+        return Snapshot(self._state(), found)
+
+    async def neighbours(self, page_ids: Sequence[UUID], reach: Reach) -> Mapping[UUID, Neighbours]:
         await self._begin("neighbours")
-        pairs = {
-            (row.id, page_id(row.vault_id, path)) for rows in self.vaults.values() for row in rows for path in row.links
-        }
-        return {
-            each: Neighbours(
-                outgoing=tuple(sorted(b for a, b in pairs if a == each != b)[:limit]),
-                incoming=tuple(sorted(a for a, b in pairs if b == each != a)[:limit]),
-            )
-            for each in page_ids
-        }
+        found = {each: self._neighbours(each, reach) for each in page_ids}
+        if reach.steps > 1:
+            further = {target for each in found.values() if each for target, _ in each.linked} - found.keys()
+            found |= {each: self._neighbours(each, reach) for each in further}
+        return {page: each for page, each in found.items() if each is not None}
+
+    def _neighbours(self, page: UUID, reach: Reach) -> Neighbours | None:
+        rows = {row.id: row for rows in self.vaults.values() for row in rows}
+        pairs = {(row.id, page_id(row.vault_id, path)) for row in rows.values() for path in row.links}
+        ends = [b if a == page else a for a, b in pairs if (a == page) != (b == page)]
+        weights = {end: LINK_WEIGHT * ends.count(end) for end in ends}
+        if page not in rows or not weights or len(weights) > reach.degree_limit:
+            return None
+        strongest = sorted(weights.items(), key=lambda item: (-item[1], item[0]))[: reach.fan_out]
+        return Neighbours(rows[page].title or rows[page].stem, rows[page].stem, tuple(strongest))
 
     async def openings(self, vault_id: str, choice: Choice) -> Snapshot:
         await self._begin("openings")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from services.retrieval.ports import LexicalEncoder, LiveChunk, VectorSearch
+from services.retrieval.ports import LiveChunk
+from services.retrieval.retriever import LexicalEncoder, VectorSearch
 from shared.embedding.embedder import Embedder, Space, Vector, Vectors
 from shared.embedding.hashing import HashingEmbedder
 from shared.errors import RetryableError
@@ -76,6 +77,9 @@ class WatchedEncoder:
     def query(self, text: str, languages: Sequence[str]) -> SparseVector:
         self.languages.append(tuple(languages))
         return self._inner.query(text, languages)
+
+    def leading(self, text: str, languages: Sequence[str]) -> tuple[str, ...]:
+        return self._inner.leading(text, languages)
 
 
 def point_of(row: PageRow, chunk: LiveChunk, dense: Vector | None = None) -> Point:

@@ -3,67 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from datetime import date
 from typing import Any, Literal
 
 import asyncpg
 import pytest
 
 from services.retrieval.adapters.postgres.live_pages import PostgresLivePages
-from services.retrieval.ports import Choice, LivePages
-from services.retrieval.profiles import BUILT_IN, Profiles, retrievers
+from services.retrieval.ports import Choice, LivePages, Neighbours, NewerSource, Reach
+from services.retrieval.profile_settings import BUILT_IN
+from services.retrieval.profiles import Profiles, retrievers
 from services.retrieval.recent_vaults import RecentVaults
 from services.retrieval.searching import Search
 from services.retrieval.settings import RetrievalSettings
 from shared.contracts.search import SearchRequest
 from shared.errors import NotFound, Unavailable
-from shared.ids import page_id
 from shared.postgres.pool import Pool, open_pool
 from tests.fakes.in_memory_live_pages import SPACE, InMemoryLivePages, PageRow
 from tests.fakes.watched_search import WatchedEmbedder, WatchedEncoder, store_of
+from tests.real.live_rows import fill
 
 ROSE = PageRow("garden", "wiki/rose.md", ("roses are red", "roses need sun"), links=("wiki/pond.md", "wiki/rose.md"))
 POND = PageRow("garden", "wiki/pond.md", ("water",), links=("wiki/rose.md", "wiki/rose.md"), language="de")
-OAK = PageRow("garden", "wiki/oak.md", ("tall",), links=("wiki/rose.md",), born_at="wiki/tree.md", title="The oak")
+NEWER = NewerSource("raw/notes.md", date(2025, 9, 2), by_file=True, page_as_of=date(2025, 7, 12))
+OAK = PageRow(
+    "garden",
+    "wiki/oak.md",
+    ("tall",),
+    links=("wiki/rose.md",),
+    born_at="wiki/tree.md",
+    title="The oak",
+    newer_source=NEWER,
+)
 RAW = PageRow("garden", "raw/notes.md", ("notes",), links=("wiki/pond.md",))
 INDEX = PageRow("garden", "index.md", (), language="fr")
 OTHER = PageRow("elsewhere", "wiki/rose.md", ("roses are red",), links=("garden.md",))
 ROWS = {"garden": [ROSE, POND, OAK, RAW, INDEX], "elsewhere": [OTHER]}
-
-
-async def fill(pool: Pool, vaults: dict[str, list[PageRow]]) -> None:
-    """Write what the fake would hold."""
-    await pool.execute(
-        "INSERT INTO spaces (name, model, dimension, chunker_version, live) VALUES ($1, 'hashing', 256, 1, true)", SPACE
-    )
-    for vault_id, rows in vaults.items():
-        await pool.execute("INSERT INTO vaults VALUES ($1, $2, 1)", vault_id, {"never_cite": ["raw/"]})
-        for row in rows:
-            await _add_page(pool, row)
-
-
-async def _add_page(pool: Pool, row: PageRow) -> None:
-    await pool.execute(
-        "INSERT INTO pages (page_id, vault_id, path, disk_path, revision, content_hash, stem, title, slug, kind,"
-        " language, front_matter) VALUES ($1, $2, $3, $3, $4, 'hash', $5, $6, $5, 'wiki', $7, '{}')",
-        row.id, row.vault_id, row.path, row.revision, row.stem, row.title or row.stem, row.language,
-    )  # fmt: skip
-    if row.born_at:
-        await pool.execute(
-            "INSERT INTO files (vault_id, file_key, path, disk_path, revision, state, page_id, config_hash)"
-            " VALUES ($1, 'key', $2, $2, 1, 'removed', $3, 'hash')",
-            row.vault_id, row.born_at, row.id,
-        )  # fmt: skip
-    for chunk in row.chunks():
-        await pool.execute(
-            "INSERT INTO chunks VALUES ($1, $2, $3, $4, $5, $5, $5, $6, $7, $8, $9, $10, $11, $12, $12)",
-            chunk.chunk_id, row.id, row.vault_id, chunk.index, chunk.content_hash, list(chunk.heading_path),
-            chunk.char_start, chunk.char_end, chunk.line_start, chunk.line_end, chunk.token_count, chunk.text,
-        )  # fmt: skip
-    for ordinal, target in enumerate(row.links):
-        await pool.execute(
-            "INSERT INTO links VALUES ($1, $2, $3, $4, 'stem', NULL, 'wikilink', 0, 'resolved', $5)",
-            row.id, ordinal, row.vault_id, target, page_id(row.vault_id, target),
-        )  # fmt: skip
 
 
 @pytest.fixture
@@ -120,19 +96,58 @@ async def test_a_snapshot_of_no_chunks_still_tells_the_version(pages: LivePages)
     assert (snapshot.vault.data_version, dict(snapshot.chunks)) == (1, {})
 
 
-async def test_neighbours_come_once_in_the_order_of_their_ids_and_without_the_page_itself(pages: LivePages) -> None:
-    found = await pages.neighbours([ROSE.id, POND.id, INDEX.id], 10)
+async def test_a_chunk_comes_with_the_source_that_its_page_is_older_than(pages: LivePages) -> None:
+    (oak,) = OAK.chunks()
+    by_id = (await pages.snapshot("garden", [oak.chunk_id])).chunks
+    opened = (await pages.openings("garden", Choice([OAK.id], [], or_first=True, limit=1))).chunks
 
-    assert found[ROSE.id].outgoing == (POND.id,)
-    assert found[ROSE.id].incoming == tuple(sorted([POND.id, OAK.id]))
-    assert found[POND.id].incoming == tuple(sorted([ROSE.id, RAW.id]))
-    assert found[INDEX.id].outgoing == found[INDEX.id].incoming == ()
+    assert by_id[oak.chunk_id].newer_source == NEWER
+    assert by_id == opened == {oak.chunk_id: oak}
 
 
-async def test_neighbours_are_cut_at_the_limit_in_each_direction(pages: LivePages) -> None:
-    found = await pages.neighbours([POND.id], 1)
+async def test_what_stands_beside_chunks_is_before_and_behind_them_in_this_vault(pages: LivePages) -> None:
+    first, second = ROSE.chunks()
 
-    assert found[POND.id].incoming == (min(ROSE.id, RAW.id),)
+    assert (await pages.beside("garden", [first.chunk_id])).chunks == {second.chunk_id: second}
+    both = await pages.beside("garden", [first.chunk_id, OTHER.chunks()[0].chunk_id, second.chunk_id])
+    assert list(both.chunks.values()) == [second, first]
+    with pytest.raises(NotFound):
+        await pages.beside("nowhere", [first.chunk_id])
+
+
+async def test_a_source_that_is_gone_is_no_newer_source(writer: Pool, reader: Pool) -> None:
+    await writer.execute("DELETE FROM pages WHERE path = 'raw/notes.md'")
+    (oak,) = OAK.chunks()
+
+    snapshot = await PostgresLivePages(reader).snapshot("garden", [oak.chunk_id])
+
+    assert snapshot.chunks[oak.chunk_id].newer_source is None
+
+
+REACH = Reach(steps=1, total=9, fan_out=32, degree_limit=64, step_decay=0.5)
+
+
+async def test_links_count_in_both_directions_strongest_first_and_never_the_page_itself(pages: LivePages) -> None:
+    found = await pages.neighbours([ROSE.id, INDEX.id], REACH)
+
+    assert found == {ROSE.id: Neighbours("rose", "rose", ((POND.id, 6.0), (OAK.id, 3.0)))}
+
+
+async def test_two_steps_bring_the_neighbours_of_neighbours_as_well(pages: LivePages) -> None:
+    found = await pages.neighbours([OAK.id], replace(REACH, steps=2))
+
+    assert set(found) == {OAK.id, ROSE.id}
+    assert found[ROSE.id].linked == ((POND.id, 6.0), (OAK.id, 3.0))
+
+
+async def test_a_page_has_no_more_neighbours_than_its_fan_out(pages: LivePages) -> None:
+    found = await pages.neighbours([ROSE.id], replace(REACH, fan_out=1))
+
+    assert found[ROSE.id].linked == ((POND.id, 6.0),)
+
+
+async def test_a_page_beyond_the_degree_limit_has_no_neighbours(pages: LivePages) -> None:
+    assert await pages.neighbours([ROSE.id], replace(REACH, degree_limit=1)) == {}
 
 
 async def openings(pages: LivePages, choice: Choice) -> list[str]:

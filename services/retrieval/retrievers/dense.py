@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 
-from services.retrieval.ports import Hit, RetrievalQuery, Retrieved, VectorSearch
+from services.retrieval.retriever import Hit, RetrievalQuery, Retrieved, VectorSearch
 from shared.embedding.embedder import Embedder, Space, Vector
+from shared.embedding.languages import model_languages
 from shared.errors import DeadlineExceeded, RetryableError, Unavailable
 from shared.vectors.store import PointQuery, ScoredPoint
 
@@ -17,7 +19,12 @@ class DenseRetriever:
     def __init__(self, store: VectorSearch, embedder: Embedder) -> None:
         self._store = store
         self._embedder = embedder
+        self._languages = model_languages(embedder.model)
         self._family = _family(Space(embedder.model, embedder.dimension, chunker_version=0).name)
+
+    def knows(self, languages: Sequence[str]) -> bool:
+        """Tell whether the model was made for one of the languages; none: nobody knows, so it may be."""
+        return self._languages is None or not languages or not self._languages.isdisjoint(languages)
 
     async def retrieve(self, query: RetrievalQuery) -> Retrieved:
         """Return the nearest chunks, scored by cosine. Raises RetryableError when embedding or store are away."""

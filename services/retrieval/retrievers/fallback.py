@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from services.retrieval.ports import RetrievalQuery, Retrieved, Retriever
+from services.retrieval.retriever import RetrievalQuery, Retrieved, Retriever
 from shared.errors import RetryableError
 
 

@@ -1,29 +1,28 @@
 """Dense and sparse rankings fused by reciprocal rank, in one round trip to the store.
 
-Fused here and not in the engine, so that each hit's cosine stays known. Method: Cormack, Clarke, Büttcher,
-"Reciprocal rank fusion outperforms Condorcet and individual rank learning methods", SIGIR 2009.
+Fused here and not in the engine, so that each hit's cosine stays known.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
-from services.retrieval.ports import Hit, RetrievalQuery, Retrieved, VectorSearch
+from services.retrieval.retriever import Hit, RetrievalQuery, Retrieved, VectorSearch
 from services.retrieval.retrievers.dense import DenseRetriever, similarity
+from services.retrieval.retrievers.fusion import RANK_CONSTANT, fuse
 from services.retrieval.retrievers.sparse import SparseRetriever
-from shared.vectors.store import ScoredPoint
 
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """How much each ranking counts; `k` dampens the lead of the first ranks [60, as in the paper]."""
+    """How much each ranking counts."""
 
-    k: float = 60.0
+    k: float = RANK_CONSTANT
     dense_weight: float = 1.0
     sparse_weight: float = 1.0
+    foreign_weight: float = 1e-6
+    """Of the dense ranking, for a query in a language that the model was not made for: what words find comes first, in
+    the order of words, and what only the model finds stands behind it."""
 
 
 class HybridRetriever:
@@ -41,21 +40,15 @@ class HybridRetriever:
         sparse_query = self._sparse.point_query(query)
         queries = [dense_query] if sparse_query is None else [dense_query, sparse_query]
         rankings = await self._store.search(query.space, queries)
-        weights = (self._fusion.dense_weight, self._fusion.sparse_weight)[: len(rankings)]
+        weights = self._weights(query)[: len(rankings)]
         cosines = {point.id: similarity(point) for point in rankings[0]}
-        fused = fuse(rankings, weights, self._fusion.k)
+        fused = fuse([[point.id for point in ranking] for ranking in rankings], weights, self._fusion.k)
         return Retrieved(
             tuple(Hit(chunk_id, score, cosines.get(chunk_id)) for chunk_id, score in fused),
             exhausted=all(len(ranking) < query.limit for ranking in rankings),
         )
 
-
-def fuse(
-    rankings: Sequence[Sequence[ScoredPoint]], weights: Sequence[float], k: float = 60.0
-) -> list[tuple[UUID, float]]:
-    """Return ids with Σ weight / (k + rank) over the rankings that hold them, rank from 1; best first, ties by id."""
-    scores: defaultdict[UUID, float] = defaultdict(float)
-    for ranking, weight in zip(rankings, weights, strict=True):
-        for rank, point in enumerate(ranking, start=1):
-            scores[point.id] += weight / (k + rank)
-    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    def _weights(self, query: RetrievalQuery) -> tuple[float, float]:
+        fusion = self._fusion
+        known = self._dense.knows(self._sparse.languages_of(query))
+        return (fusion.dense_weight if known else fusion.foreign_weight, fusion.sparse_weight)

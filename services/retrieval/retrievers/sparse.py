@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.retrieval.ports import Hit, LexicalEncoder, RetrievalQuery, Retrieved, VectorSearch
+from services.retrieval.retriever import Hit, LexicalEncoder, RetrievalQuery, Retrieved, VectorSearch
 from shared.vectors.store import PointQuery
 
 
@@ -25,3 +25,7 @@ class SparseRetriever:
         """Return what to ask the store; None when the query has no terms, as engines refuse an empty vector."""
         weights = self._encoder.query(query.text, query.languages)
         return PointQuery(weights, query.limit, query.where) if len(weights.indices) else None
+
+    def languages_of(self, query: RetrievalQuery) -> tuple[str, ...]:
+        """Return which of the vault's languages the query seems to be in; all of them when nothing tells."""
+        return self._encoder.leading(query.text, query.languages)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import date
 from uuid import UUID
 
-from services.retrieval.ports import LiveChunk
-from services.retrieval.profiles import BUILT_IN, Profiles, retrievers
+from services.retrieval.ports import LiveChunk, NewerSource
+from services.retrieval.profile_settings import BUILT_IN
+from services.retrieval.profiles import Profiles, retrievers
 from services.retrieval.recent_vaults import RecentVaults
 from services.retrieval.searching import Search, SearchBounds
 from shared.contracts.search import SearchReply, SearchRequest
@@ -22,6 +24,9 @@ VAULT = "garden"
 def page(path: str, *texts: str, links: tuple[str, ...] = (), **more: object) -> PageRow:
     """Return a page of the test's vault; `more` become payload fields."""
     return PageRow(VAULT, path, texts, links=links, fields=more)
+
+
+NEWER = NewerSource("raw/minutes.md", date(2025, 9, 2), by_file=False, page_as_of=date(2025, 7, 12))
 
 
 def chunk(text: str, *, page_number: int = 1, start: int = 0, index: int = 0, title: str = "Title") -> LiveChunk:

@@ -1,53 +1,25 @@
 from __future__ import annotations
 
-from uuid import UUID
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from services.retrieval.ports import RetrievalQuery
-from services.retrieval.profiles import BUILT_IN, Profiles, ProfileSettings, retrievers
+from services.retrieval.profile_settings import BUILT_IN, ProfileSettings
+from services.retrieval.profiles import Profiles, retrievers
+from services.retrieval.retriever import RetrievalQuery
 from services.retrieval.retrievers.dense import DenseRetriever
-from services.retrieval.retrievers.hybrid import fuse
 from services.retrieval.retrievers.sparse import SparseRetriever
 from shared.errors import InvalidInput, RateLimited, Unavailable
-from shared.vectors.store import PointFilter, ScoredPoint
+from shared.vectors.filter import EVERYTHING
 from tests.unit.retrieval.scene import Scene, page, scene
-
-RANKING = st.lists(st.integers(1, 12), unique=True, max_size=8)
 
 
 def question(garden: Scene, text: str, limit: int = 10) -> RetrievalQuery:
-    return RetrievalQuery(text, ("en",), garden.space, PointFilter(), limit, embed_timeout_s=5)
-
-
-def points(*ids: int) -> list[ScoredPoint]:
-    return [ScoredPoint(UUID(int=number), 1.0) for number in ids]
+    return RetrievalQuery(text, ("en",), garden.space, EVERYTHING, limit, embed_timeout_s=5)
 
 
 async def roses() -> Scene:
     return await scene(
         page("rose.md", "roses are red"), page("pond.md", "water and fish"), page("oak.md", "tall red oak")
     )
-
-
-def test_fusion_adds_up_the_reciprocal_of_the_ranks() -> None:
-    fused = fuse([points(1, 2), points(2, 3)], (1.0, 1.0), k=60)
-
-    assert [(each.int, score) for each, score in fused] == [(2, 1 / 62 + 1 / 61), (1, 1 / 61), (3, 1 / 62)]
-
-
-def test_a_weight_makes_a_ranking_count_more() -> None:
-    assert [each.int for each, _ in fuse([points(1), points(2)], (1.0, 2.0))] == [2, 1]
-
-
-@given(RANKING, RANKING)
-def test_fusion_holds_each_id_once_best_first_and_breaks_ties_by_id(first: list[int], second: list[int]) -> None:
-    fused = fuse([points(*first), points(*second)], (1.0, 1.0))
-
-    assert {each.int for each, _ in fused} == set(first) | set(second)
-    assert fused == sorted(fused, key=lambda item: (-item[1], item[0]))
 
 
 async def test_the_dense_retriever_scores_by_cosine_and_embeds_a_text_once_per_request() -> None:
@@ -65,7 +37,7 @@ async def test_the_dense_retriever_scores_by_cosine_and_embeds_a_text_once_per_r
 
 async def test_the_dense_retriever_refuses_to_compare_vectors_of_two_spaces() -> None:
     garden = await roses()
-    query = RetrievalQuery("roses", (), "other-model-256-c1", PointFilter(), 5, embed_timeout_s=5)
+    query = RetrievalQuery("roses", (), "other-model-256-c1", EVERYTHING, 5, embed_timeout_s=5)
 
     with pytest.raises(Unavailable, match="does not belong to the live space other-model-256-c1"):
         await DenseRetriever(garden.watched, garden.embedder).retrieve(query)
@@ -76,7 +48,7 @@ async def test_a_later_chunker_in_the_live_space_does_not_matter_to_a_query() ->
     later = garden.space.removesuffix("1") + "2"
     dense = DenseRetriever(garden.watched, garden.embedder)
 
-    assert await dense.point_query(RetrievalQuery("roses", (), later, PointFilter(), 5, embed_timeout_s=5))
+    assert await dense.point_query(RetrievalQuery("roses", (), later, EVERYTHING, 5, embed_timeout_s=5))
 
 
 async def test_the_sparse_retriever_finds_by_words_without_embedding() -> None:

@@ -43,6 +43,19 @@ async def test_linked_pages_follow_the_found_ones_nearest_first() -> None:
     assert titles(await (await garden()).search("roses", profile="sparse", expansion_depth=1)) == ["rose", "pond"]
 
 
+async def test_a_linked_page_says_how_strongly_and_from_which_page_it_is_linked() -> None:
+    reply = await (await garden()).search("roses", profile="sparse")
+
+    assert [(each.weight, each.via and each.via.title) for each in reply.citations] == [
+        (None, None),
+        (3.0, "rose"),
+        (1.5, "pond"),
+    ]
+    assert [(each.weight, each.via) for each in reply.results] == [
+        (each.weight, each.via and each.via.id) for each in reply.citations
+    ]
+
+
 async def test_each_linked_page_gives_the_chunk_that_answers_best() -> None:
     scenery = await scene(
         page("a.md", "roses", links=("b.md",)), page("b.md", "nothing here", "roses in the second chunk")

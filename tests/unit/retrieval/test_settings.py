@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from services.retrieval.profiles import BUILT_IN
+from services.retrieval.profile_settings import BUILT_IN
 from services.retrieval.settings import RetrievalSettings
 
 

@@ -12,13 +12,15 @@ from uuid import UUID
 
 import asyncpg
 
-from services.retrieval.adapters.postgres import statements
+from services.retrieval.adapters.postgres import edge_statements, statements
 from services.retrieval.ports import (
     Choice,
     ChunkMark,
     LiveChunk,
     Neighbours,
+    NewerSource,
     Outline,
+    Reach,
     Snapshot,
     VaultState,
     VaultTraits,
@@ -64,10 +66,26 @@ class PostgresLivePages:
         )
         return _snapshot(vault_id, rows)
 
-    async def neighbours(self, page_ids: Sequence[UUID], limit: int) -> Mapping[UUID, Neighbours]:
+    async def beside(self, vault_id: str, chunk_ids: Sequence[UUID]) -> Snapshot:
+        """See LivePages.beside."""
+        return _snapshot(vault_id, await self._fetch("reading on", statements.BESIDE, vault_id, chunk_ids))
+
+    async def neighbours(self, page_ids: Sequence[UUID], reach: Reach) -> Mapping[UUID, Neighbours]:
         """See LivePages.neighbours."""
-        rows = await self._fetch("reading links", statements.NEIGHBOURS, page_ids, limit)
-        return {page_id: Neighbours(tuple(outgoing), tuple(incoming)) for page_id, outgoing, incoming in rows}
+        rows = await self._fetch(
+            "reading edges",
+            edge_statements.NEIGHBOURS,
+            page_ids,
+            reach.total,
+            reach.fan_out,
+            reach.degree_limit,
+            reach.step_decay,
+            reach.steps > 1,
+        )
+        return {
+            page_id: Neighbours(title, slug, tuple(zip(linked, weights, strict=True)))
+            for page_id, title, slug, linked, weights in rows
+        }
 
     async def outline(self, vault_id: str, page_id: UUID) -> Outline | None:
         """See LivePages.outline."""
@@ -108,9 +126,10 @@ def _snapshot(vault_id: str, rows: Sequence[asyncpg.Record]) -> Snapshot:
 
 
 def _chunk(row: asyncpg.Record) -> LiveChunk:
-    """Return the row's columns from the third on, which stand in the order of the fields."""
-    _, _, chunk_id, page_id, index, content_hash, heading_path, *rest = row
-    return LiveChunk(chunk_id, page_id, index, content_hash, tuple(heading_path), *rest)
+    """Return the row's columns from the third on: they stand in the order of the fields, a newer source's last."""
+    _, _, chunk_id, page_id, index, content_hash, heading_path, *rest, source_path, written_on, by_file, as_of = row
+    newer = None if source_path is None else NewerSource(source_path, written_on, by_file, as_of)
+    return LiveChunk(chunk_id, page_id, index, content_hash, tuple(heading_path), *rest, newer_source=newer)
 
 
 def _unknown(vault_id: str) -> NotFound:

@@ -6,9 +6,15 @@ statistics: each row wanted is looked up by its key.
 
 _LIVE_CHUNK = """
     c.chunk_id, c.page_id, c.chunk_index, c.content_hash, c.heading_path, c.char_start, c.char_end, c.line_start,
-    c.line_end, c.token_count, c.text, p.title, p.slug, p.path, p.disk_path, p.revision
+    c.line_end, c.token_count, c.text, p.title, p.slug, p.path, p.disk_path, p.revision, newer.disk_path AS source_path,
+    newer.written_on AS source_date, newer.dated_by_file, p.as_of
 """
-"""In the order of LiveChunk's fields."""
+"""In the order of LiveChunk's fields, then those of NewerSource."""
+
+_NEWER_SOURCE = """LEFT JOIN LATERAL (
+        SELECT disk_path, written_on, dated_by_file FROM pages WHERE page_id = p.newer_source OFFSET 0
+    ) newer ON true"""
+"""Of most pages there is none, and nothing is looked up."""
 
 _VAULT_STATE = "v.data_version, v.settings -> 'never_cite' AS never_cite"
 
@@ -43,7 +49,25 @@ LEFT JOIN LATERAL (
         SELECT * FROM chunks WHERE chunk_id = wanted.chunk_id AND vault_id = v.vault_id OFFSET 0
     ) c
     JOIN pages p ON p.page_id = c.page_id
+    {_NEWER_SOURCE}
     ORDER BY wanted.rank
+) live ON true
+WHERE v.vault_id = $1
+"""
+
+BESIDE = f"""
+SELECT {_VAULT_STATE}, live.*
+FROM vaults v
+LEFT JOIN LATERAL (
+    SELECT {_LIVE_CHUNK}
+    FROM unnest($2::uuid[]) WITH ORDINALITY AS wanted (chunk_id, rank)
+    CROSS JOIN LATERAL (
+        SELECT page_id, chunk_index FROM chunks WHERE chunk_id = wanted.chunk_id AND vault_id = v.vault_id OFFSET 0
+    ) w
+    JOIN chunks c ON c.page_id = w.page_id AND c.chunk_index IN (w.chunk_index - 1, w.chunk_index + 1)
+    JOIN pages p ON p.page_id = c.page_id
+    {_NEWER_SOURCE}
+    ORDER BY wanted.rank, c.chunk_index
 ) live ON true
 WHERE v.vault_id = $1
 """
@@ -73,25 +97,11 @@ LEFT JOIN LATERAL (
         WHERE NOT {_NEVER_CITED}
     ) p
     JOIN chunks c ON c.chunk_id = p.chosen
+    {_NEWER_SOURCE}
     ORDER BY p.rank
     LIMIT $5
 ) live ON true
 WHERE v.vault_id = $1
-"""
-
-NEIGHBOURS = """
-SELECT source.page_id,
-    ARRAY(
-        SELECT DISTINCT l.target_page_id FROM links l
-        WHERE l.page_id = source.page_id AND l.target_page_id IS NOT NULL AND l.target_page_id <> source.page_id
-        ORDER BY l.target_page_id LIMIT $2
-    ) AS outgoing,
-    ARRAY(
-        SELECT DISTINCT l.page_id FROM links l
-        WHERE l.target_page_id = source.page_id AND l.page_id <> source.page_id
-        ORDER BY l.page_id LIMIT $2
-    ) AS incoming
-FROM unnest($1::uuid[]) AS source (page_id)
 """
 
 OUTLINE = """
