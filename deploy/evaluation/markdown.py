@@ -1,0 +1,41 @@
+"""A run as a Markdown page. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from deploy.evaluation.running import SetOutcome
+from deploy.evaluation.tables import Rows, differences, facts, means, remarks
+
+
+def as_markdown(circumstances: str, outcomes: Sequence[SetOutcome], failures: Mapping[str, str]) -> str:
+    """Return the page: a section per set, with its means, its comparisons and what to know about them."""
+    sections = [line for outcome in outcomes for line in _section(outcome)]
+    failed = [f"* {_plain(name)} could not be run: {_plain(why)}" for name, why in failures.items()]
+    head = ["# Evaluation", "", _plain(circumstances)]
+    return "\n".join([*head, *sections, *([""] if failed else []), *failed]) + "\n"
+
+
+def _section(outcome: SetOutcome) -> Iterator[str]:
+    yield from ("", f"## {_plain(outcome.judged.name)}", "", _plain(facts(outcome)))
+    for table in (means(outcome), differences(outcome)):
+        if table.rows:
+            yield from ("", *_table(table))
+    found = remarks(outcome)
+    if found:
+        yield from ("", *(f"* {_plain(remark)}" for remark in found))
+
+
+def _table(table: Rows) -> Iterator[str]:
+    yield _line(table.headings)
+    yield _line(["---"] * table.words + ["---:"] * (len(table.headings) - table.words))
+    yield from (_line(row) for row in table.rows)
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(_plain(cell) for cell in cells) + " |"
+
+
+def _plain(text: str) -> str:
+    """Return a text on one line, without what would end a cell or begin a tag."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")

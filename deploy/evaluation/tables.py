@@ -1,0 +1,120 @@
+"""The rows of what a set came to, as text: the same on the screen and in Markdown. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from deploy.evaluation.comparing import Difference
+from deploy.evaluation.intervals import Estimate
+from deploy.evaluation.running import SetOutcome
+from deploy.evaluation.scoring import Score
+
+_DECISIVE = {"pages": ("nDCG@10",), "answers": ("nDCG@10", "recall@20"), "spans": ("span IoU", "span recall")}
+"""Measures whose differences are shown; the JSON has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A table: headings, how many columns at its left hold words, and rows of as many cells."""
+
+    headings: tuple[str, ...]
+    words: int
+    rows: list[tuple[str, ...]]
+
+
+def facts(outcome: SetOutcome) -> str:
+    """Return what was asked of what, in one line."""
+    status = outcome.status
+    spaces = ", ".join(space.name for space in status.spaces if space.live)
+    return (
+        f"{len(outcome.judged.questions):,} questions; {status.pages:,} pages, {status.chunks:,} chunks, "
+        f"{status.text_bytes / 1e6:.1f} MB of text; space {spaces}; {_ingest(outcome)}"
+    )
+
+
+def means(outcome: SetOutcome) -> Rows:
+    """Return one row per variant and kind of question: means with their intervals, and times."""
+    names = list(
+        dict.fromkeys(name for score in outcome.scores.values() for kind in score.by_kind.values() for name in kind)
+    )
+    return Rows(
+        ("profile", "depth", "k", "questions", *names, "p50 ms", "p99 ms"),
+        4,
+        [
+            (
+                variant.profile,
+                str(variant.depth),
+                str(variant.k),
+                _kind(kind, estimates),
+                *(_with_interval(estimates[name]) if name in estimates else "" for name in names),
+                f"{score.latency.p50_ms:.1f}",
+                f"{score.latency.p99_ms:.1f}",
+            )
+            for variant, score in outcome.scores.items()
+            for kind, estimates in score.by_kind.items()
+        ],
+    )
+
+
+def differences(outcome: SetOutcome) -> Rows:
+    """Return one row per comparison of two variants, for the measures that decide."""
+    shown = _DECISIVE[outcome.judged.measure]
+    found = [each for each in outcome.differences if each.measure in shown]
+    return Rows(("compared", "questions", "measure", "difference", "verdict"), 3, [_row(each) for each in found])
+
+
+def remarks(outcome: SetOutcome) -> list[str]:
+    """Return what a reader has to know before trusting the figures."""
+    found = list(outcome.notes)
+    found += [f"{variant.label}: not measured: {why}" for variant, why in outcome.failures.items()]
+    for variant, score in outcome.scores.items():
+        found += [f"{variant.label}: {remark}" for remark in _conduct(score, variant.depth)]
+    return found
+
+
+def _ingest(outcome: SetOutcome) -> str:
+    if outcome.ingest is None:
+        return "ingested in several goes"
+    when = "" if outcome.ingested_now else " by an earlier run"
+    return (
+        f"ingested{when} in {outcome.ingest.embedded_s:.0f} s, found by words after {outcome.ingest.searchable_s:.1f} s"
+    )
+
+
+def _kind(kind: str, estimates: Mapping[str, Estimate]) -> str:
+    return f"{kind} ({max((each.questions for each in estimates.values()), default=0):,})"
+
+
+def _with_interval(estimate: Estimate) -> str:
+    return f"{estimate.mean:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
+
+
+def _row(each: Difference) -> tuple[str, ...]:
+    estimate = each.difference
+    return (
+        f"{each.of.label} over {_rest(each)}",
+        each.kind,
+        each.measure,
+        f"{estimate.mean:+.3f} [{estimate.low:+.3f}, {estimate.high:+.3f}]",
+        each.verdict,
+    )
+
+
+def _rest(each: Difference) -> str:
+    return f"depth {each.over.depth}" if each.of.profile == each.over.profile else each.over.profile
+
+
+def _conduct(score: Score, depth: int) -> Iterator[str]:
+    conduct = score.conduct
+    counts = {
+        "found nothing": conduct.empty,
+        "were cut short by the deadline": conduct.truncated,
+        "fell back to another profile": conduct.degraded,
+        "had something dropped by the budget": conduct.dropped,
+    }
+    yield from (f"{count:,} replies {what}." for what, count in counts.items() if count)
+    if depth:
+        yield f"the page graph added something to {conduct.expanded:,} replies."
+    if score.separation is not None:
+        yield f"the best similarity tells answerable from unanswerable questions in {score.separation:.0%} of pairs."
