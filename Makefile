@@ -3,16 +3,18 @@
 PYTHON  ?= python3
 VENV    ?= .venv
 WORKERS ?= logical
-# Arguments for `make bench` and `make crash`, e.g. make bench ARGS=--help
+# Arguments for `make bench`, `make crash` and `make eval`, e.g. make bench ARGS=--help
 ARGS    ?=
 
 BIN     := $(VENV)/bin
 READY   := $(VENV)/.ready
+# READY and what only tests and type checks need: the agent's wheel is 180 MB, too much for a demo
+WHOLE   := $(VENV)/.whole
 PIP     := $(BIN)/python -m pip --disable-pip-version-check --quiet
 VERSION  = $(shell $(BIN)/python -c "from importlib.metadata import version; print(version('citebus'))")
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test check format bench crash schemas docs freeze lock install clean
+.PHONY: help demo up test check format bench eval crash schemas docs freeze lock install clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1@/p' Makefile | while IFS=@ read -r name text; do printf '%-15s %s\n' "$$name" "$$text"; done
@@ -24,10 +26,10 @@ up: $(READY) ## all services on your own folder: make up VAULT=~/notes
 	@test -n "$(VAULT)" || { echo "Say which folder: make up VAULT=path/to/your/notes" >&2; exit 2; }
 	$(BIN)/citebus up "$(VAULT)"
 
-test: $(READY) ## the whole suite, on real servers
+test: $(WHOLE) ## the whole suite, on real servers
 	$(BIN)/pytest -n $(WORKERS)
 
-check: $(READY) ## format, lint, import rules, types, fast tests
+check: $(WHOLE) ## format, lint, import rules, types, fast tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
@@ -38,10 +40,15 @@ format: $(READY) ## put the code into shape
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY) ## speed and memory on this machine, as a table and JSON
+bench: $(WHOLE) ## speed and memory on this machine, as a table and JSON
 	$(BIN)/python -m tests.bench $(ARGS)
 
-crash: $(READY) ## kill real processes at random and compare with a clean rebuild
+eval: $(READY) ## how good retrieval is: make eval DATA=folder of judged sets (without: the sample vault only)
+	@test -n "$(DATA)" || echo "Only the sample vault: for judged sets say make eval DATA=FOLDER (docs/evaluation.md)" >&2
+	$(BIN)/citebus eval tests/e2e/sample_questions.json --vault deploy/embedded/sample_vault \
+		$(if $(DATA),deploy/evaluation/sets.toml --data "$(DATA)") --all-profiles $(ARGS)
+
+crash: $(WHOLE) ## kill real processes at random and compare with a clean rebuild
 	$(BIN)/pytest -m crash $(ARGS)
 
 schemas: $(READY) ## write schemas/ from the contracts
@@ -55,9 +62,11 @@ freeze: schemas ## keep today's schemas as the ones that this version releases
 	mkdir -p tests/schemas/golden/v$(VERSION)/schemas
 	cp schemas/citebus.*.json tests/schemas/golden/v$(VERSION)/schemas/
 
-lock: $(READY) ## resolve the newest versions that pyproject.toml allows into requirements.lock
-	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--all-extras --group dev --custom-compile-command 'make lock' --output-file requirements.lock pyproject.toml
+LOCK := --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make lock'
+
+lock: $(READY) ## resolve the newest versions that pyproject.toml allows into the locks
+	$(BIN)/uv pip compile $(LOCK) --extra all --group dev --output-file requirements.lock pyproject.toml
+	$(BIN)/uv pip compile $(LOCK) --extra agent --constraint requirements.lock --output-file requirements-agent.lock pyproject.toml
 
 install: $(READY) ## only the environment
 
@@ -72,6 +81,10 @@ $(READY): requirements.lock pyproject.toml
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
+$(WHOLE): $(READY) requirements-agent.lock
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes --requirement requirements-agent.lock
+	@touch $@
+
 clean: ## delete the environment and everything that was generated for this machine
-	rm -rf $(VENV) .demo bench-results dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .demo bench-results eval-results dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -9,23 +9,63 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from shared.contracts.calibration import CalibrateReply, CalibrateRequest
+from shared.contracts.chat import (
+    CancelRequest,
+    ChatAccepted,
+    ChatRequest,
+    TurnCancelled,
+    TurnCitation,
+    TurnDelta,
+    TurnDone,
+    TurnFailed,
+    TurnSources,
+)
+from shared.contracts.conversations import (
+    ConversationSearchReply,
+    ConversationSearchRequest,
+    CostsReply,
+    CostsRequest,
+    CreateRequest,
+    DeleteReply,
+    DeleteRequest,
+    ExportReply,
+    ExportRequest,
+    GetReply,
+    GetRequest,
+    ListReply,
+    ListRequest,
+    RenameRequest,
+    SaveRequest,
+    ScoreReply,
+    ScoreRequest,
+    SharedRequest,
+    ShareReply,
+    ShareRequest,
+    SummaryReply,
+    UnshareReply,
+    UnshareRequest,
+)
 from shared.contracts.embed import ChunkText
 from shared.contracts.error import ErrorReply
 from shared.contracts.files import FileChanged, VaultSettings
 from shared.contracts.ingest import StatusReply, StatusRequest, SyncReply, SyncRequest, WaitReply, WaitRequest
 from shared.contracts.message import Message
 from shared.contracts.pages import PageEmbedded, PageIndexed, PageMoved, PageRejected, PageRemoved
+from shared.contracts.saving import SaveTextReply, SaveTextRequest
 from shared.contracts.search import ResolveReply, ResolveRequest, SearchReply, SearchRequest
 from shared.topology import FILE_STAMP_HEADER, Topology
 
-Kind = Literal["stream", "request", "bucket"]
-"""`stream`: kept by JetStream. `request`: answered by one of a queue group. `bucket`: newest value of a key."""
+Kind = Literal["stream", "request", "bucket", "signal"]
+"""`stream`: kept by JetStream. `request`: answered by one of a queue group. `bucket`: newest value of a key. `signal`:
+heard by every listener that is there, kept nowhere."""
 
 PARAMETERS = {
     "vault": "Id of the vault, `[a-z0-9-]{1,63}`: the broker's permissions on it are the tenant wall.",
     "file_key": "First 32 hex digits of SHA-256 of the file's NFC path within the vault.",
     "space": "Name of the embedding space.",
     "text_hash": "SHA-256 of the text, 64 hex digits.",
+    "turn_id": "UUID of the turn, chosen by the asker.",
     "consumer": "Consumer whose message it was.",
     "key": "Names the message within its consumer.",
 }
@@ -48,7 +88,7 @@ class Channel:
     replies: tuple[type[Message], ...] = ()
     """What a request may be answered with; only for kind `request`."""
     stream: str | None = None
-    """Stream or bucket that keeps the messages; None for requests."""
+    """Stream or bucket that keeps the messages; None for requests and signals."""
     headers: tuple[tuple[str, str], ...] = ()
     """Headers that carry meaning, each with what it says."""
 
@@ -56,7 +96,14 @@ class Channel:
 def channels(topology: Topology | None = None) -> tuple[Channel, ...]:
     """Return every channel of a deployment, in the order in which data passes them."""
     names = topology or Topology()
-    return (*_ingest(names), *_page_events(names), *_requests(names), _dead(names))
+    return (
+        *_ingest(names),
+        *_page_events(names),
+        *_requests(names),
+        *_turns(names),
+        *_conversations(names),
+        _dead(names),
+    )
 
 
 def _ingest(names: Topology) -> tuple[Channel, ...]:
@@ -124,18 +171,62 @@ def _requests(names: Topology) -> tuple[Channel, ...]:
         ("ingestStatus", names.ingest("status", "{vault}"), "ingest", StatusRequest, StatusReply),
         ("ingestWait", names.ingest("wait", "{vault}"), "ingest", WaitRequest, WaitReply),
         ("ingestSync", names.ingest("sync", "{vault}"), "watcher", SyncRequest, SyncReply),
+        ("ingestText", names.ingest("text", "{vault}"), "watcher", SaveTextRequest, SaveTextReply),
+    )
+    return tuple(_request(*row) for row in table)
+
+
+def _request(name: str, subject: str, listener: str, request: type[Message], reply: type[Message]) -> Channel:
+    return Channel(name, subject, "request", "anyone", listener, (request,), (reply, ErrorReply))
+
+
+def _turns(names: Topology) -> tuple[Channel, ...]:
+    """A question, its answer as it is written, the way to stop it, and what is not answered at all."""
+    return (
+        _request("chat", names.chat("{vault}"), "chat", ChatRequest, ChatAccepted),
+        Channel(
+            name="turn",
+            subject=names.turn("{vault}", "{turn_id}"),
+            kind="stream",
+            publisher="chat",
+            listener="anyone",
+            messages=(TurnSources, TurnDelta, TurnCitation, TurnDone, TurnFailed, TurnCancelled),
+            stream=names.turns,
+        ),
+        Channel(
+            name="cancel",
+            subject=names.cancel("{vault}", "{turn_id}"),
+            kind="signal",
+            publisher="anyone",
+            listener="chat",
+            messages=(CancelRequest,),
+        ),
+        _request("calibrate", names.calibrate("{vault}"), "chat", CalibrateRequest, CalibrateReply),
+    )
+
+
+def _conversations(names: Topology) -> tuple[Channel, ...]:
+    """Everything that is asked of stored conversations."""
+    table: tuple[tuple[str, type[Message], type[Message]], ...] = (
+        ("create", CreateRequest, SummaryReply),
+        ("list", ListRequest, ListReply),
+        ("get", GetRequest, GetReply),
+        ("rename", RenameRequest, SummaryReply),
+        ("delete", DeleteRequest, DeleteReply),
+        ("search", ConversationSearchRequest, ConversationSearchReply),
+        ("export", ExportRequest, ExportReply),
+        ("share", ShareRequest, ShareReply),
+        ("unshare", UnshareRequest, UnshareReply),
+        ("shared", SharedRequest, GetReply),
+        ("costs", CostsRequest, CostsReply),
+        ("save", SaveRequest, SaveTextReply),
+        ("score", ScoreRequest, ScoreReply),
     )
     return tuple(
-        Channel(
-            name=name,
-            subject=subject,
-            kind="request",
-            publisher="anyone",
-            listener=listener,
-            messages=(request,),
-            replies=(reply, ErrorReply),
+        _request(
+            f"conversation{operation.capitalize()}", names.conversation(operation, "{vault}"), "chat", request, reply
         )
-        for name, subject, listener, request, reply in table
+        for operation, request, reply in table
     )
 
 

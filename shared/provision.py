@@ -6,11 +6,8 @@ to the state below and refuses a server that is too old.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from typing import Any
 
-import asyncpg
 import nats.js.errors
 import structlog
 from nats.aio.client import Client
@@ -22,6 +19,7 @@ from shared.errors import InvalidInput, NotFound, ServerTooOld, SpaceMismatch
 from shared.postgres.migrations import migrate
 from shared.postgres.pool import Pool, connect
 from shared.postgres.pool import translated as postgres_translated
+from shared.postgres.roles import ChatRole, ReaderRole, ensure_chat, ensure_reader
 from shared.topology import CONSUMER_EMBEDDERS, CONSUMER_WORKERS, Topology
 from shared.vectors.store import VectorStore
 
@@ -36,22 +34,21 @@ OLDEST_POSTGRES = 160_000
 ACK_WAIT_S = 10.0
 """A batch whose worker died is delivered again after this; living workers extend it while they work."""
 
-READER_ROLE = "citebus_reader"
-"""Postgres role of services that only read."""
-
 _DAY_S = 86_400.0
 _DUPLICATES_S = 120.0
+
+_TURNS_KEPT_S = 900.0
+"""How long an asker may be away and still read its turn on."""
+
+_TURN_EVENTS = 300_000
+"""Of one turn: the longest answer, a character at a time."""
+
+_TURNS_BYTES = 64 * 1024 * 1024
+"""Memory for events of turns: some 150,000 events, several hundred answers. The server reserves it."""
+
 _LIVE_SPACE = "SELECT name FROM spaces WHERE live"
 _STREAM_EXISTS = 10058
 """JetStream's code for "stream name already in use with a different configuration"."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReaderRole:
-    """The role of services that only read."""
-
-    name: str
-    password: str
 
 
 def stream_configs(topology: Topology) -> list[api.StreamConfig]:
@@ -84,6 +81,7 @@ def stream_configs(topology: Topology) -> list[api.StreamConfig]:
             max_msgs=1_000_000,
             duplicate_window=_DUPLICATES_S,
         ),
+        _turns(topology),
         _stream(
             topology.dead,
             f"{topology.root}.dead.>",
@@ -94,8 +92,23 @@ def stream_configs(topology: Topology) -> list[api.StreamConfig]:
     ]
 
 
+def _turns(topology: Topology) -> api.StreamConfig:
+    return _stream(
+        topology.turns,
+        f"{topology.root}.turn.>",
+        description="Events of turns: for askers that read live, or come back after a lost connection",
+        storage=api.StorageType.MEMORY,
+        max_age=_TURNS_KEPT_S,
+        max_msgs=1_000_000,
+        max_bytes=_TURNS_BYTES,  # full: the oldest go, which nobody reads any more
+        max_msgs_per_subject=_TURN_EVENTS,
+        allow_direct=True,
+    )
+
+
 def _stream(name: str, subject: str, **more: Any) -> api.StreamConfig:
-    return api.StreamConfig(name=name, subjects=[subject], storage=api.StorageType.FILE, **more)
+    more.setdefault("storage", api.StorageType.FILE)
+    return api.StreamConfig(name=name, subjects=[subject], **more)
 
 
 def consumer_configs(topology: Topology) -> list[tuple[str, api.ConsumerConfig]]:
@@ -119,8 +132,14 @@ async def provision_bus(client: Client, topology: Topology) -> None:
         await _ensure_bucket(jetstream, api.KeyValueConfig(bucket=topology.leases, history=1, ttl=10.0))
 
 
-async def provision_database(dsn: str, reader: ReaderRole | None = None) -> None:
-    """Migrate, and let the reader role read everything and change nothing. Raises ServerTooOld, Unavailable."""
+async def provision_turns(client: Client, topology: Topology) -> None:
+    """Create or update the stream of turns alone: a server that restarts loses what it keeps in memory."""
+    with bus_translated("provisioning turns"):
+        await _ensure_stream(client.jetstream(timeout=10), _turns(topology))
+
+
+async def provision_database(dsn: str, reader: ReaderRole | None = None, chat: ChatRole | None = None) -> None:
+    """Migrate, and give the roles their rights. Raises ServerTooOld, Unavailable."""
     async with connect(dsn) as connection:
         version = int(connection.get_server_version().major) * 10_000
         if version < OLDEST_POSTGRES:
@@ -128,7 +147,9 @@ async def provision_database(dsn: str, reader: ReaderRole | None = None) -> None
     for name in await migrate(dsn):
         _log.info("provision.migrated", migration=name)
     if reader is not None:
-        await _ensure_reader(dsn, reader)
+        await ensure_reader(dsn, reader)
+    if chat is not None:
+        await ensure_chat(dsn, chat)
 
 
 async def check_space(pool: Pool, space: Space) -> None:
@@ -193,17 +214,3 @@ async def _ensure_bucket(jetstream: JetStreamContext, config: api.KeyValueConfig
         await jetstream.key_value(config.bucket)
     except nats.js.errors.BucketNotFoundError:
         await jetstream.create_key_value(config)
-
-
-async def _ensure_reader(dsn: str, reader: ReaderRole) -> None:
-    if not re.fullmatch(r"[a-z_][a-z0-9_]*", reader.name):
-        raise InvalidInput(f"'{reader.name}' is no role name: lower-case letters, digits and underscores.")
-    async with connect(dsn) as connection:
-        with postgres_translated("granting to the reader role"):
-            quoted: str = await connection.fetchval("SELECT quote_literal($1::text)", reader.password)
-            try:
-                await connection.execute(f"CREATE ROLE {reader.name} LOGIN PASSWORD {quoted}")
-            except (asyncpg.DuplicateObjectError, asyncpg.UniqueViolationError):
-                await connection.execute(f"ALTER ROLE {reader.name} LOGIN PASSWORD {quoted}")
-            await connection.execute(f"GRANT USAGE ON SCHEMA public TO {reader.name}")
-            await connection.execute(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {reader.name}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -67,6 +67,8 @@ class Endpoint(Generic[RequestT]):
     queue: str
     limit_s: Callable[[RequestT], float | None] = _limit_s
     """Seconds after which a request is answered by an error, whatever still hangs, and its work is cancelled."""
+    metadata: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What `$SRV.INFO` says of it besides the name of its request."""
 
 
 @dataclass(slots=True)
@@ -168,7 +170,7 @@ async def serve(
                 subject=endpoint.subject,
                 handler=served[endpoint.name],
                 queue_group=endpoint.queue,
-                metadata={"request": endpoint.request.__name__},
+                metadata={"request": endpoint.request.__name__, **endpoint.metadata},
             )
     try:
         yield

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from pydantic import Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from shared.errors import InvalidInput
 from shared.topology import Topology
@@ -16,13 +16,21 @@ SettingsT = TypeVar("SettingsT", bound=BaseSettings)
 
 def settings_from_environment(kind: type[SettingsT]) -> SettingsT:
     """Read settings; raises InvalidInput that names the variable and what is wrong with it, never its value."""
+    prefix = str(kind.model_config.get("env_prefix", ""))
     try:
         return kind()
     except ValidationError as error:
-        prefix = str(kind.model_config.get("env_prefix", ""))
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        name = prefix + "_".join(str(part).upper() for part in first["loc"]) if first["loc"] else f"{prefix}*"
-        raise InvalidInput(f"The setting {name} is wrong: {first['msg']}; docs/settings.md lists them all.") from error
+        field, *inside = (str(part) for part in first["loc"] or ("*",))
+        where = f"{'.'.join(inside)}: " if inside else ""
+        raise _wrong(f"{prefix}{field.upper()}", f"{where}{first['msg']}") from error
+    except SettingsError as error:  # a structured value that is no JSON; the cause says where it stops being it
+        field = next((name for name in kind.model_fields if f'"{name}"' in str(error)), "*")
+        raise _wrong(f"{prefix}{field.upper()}", f"it is no JSON ({error.__cause__})") from error
+
+
+def _wrong(variable: str, why: str) -> InvalidInput:
+    return InvalidInput(f"The setting {variable} is wrong: {why}; docs/settings.md lists them all.")
 
 
 class ServiceSettings(BaseSettings):

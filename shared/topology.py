@@ -10,6 +10,15 @@ from dataclasses import dataclass
 QUEUE_RETRIEVAL = "retrieval"
 """Queue group of the retrieval service."""
 
+SERVICE_RETRIEVAL = "citebus-retrieval"
+"""Its name in the NATS service API (`$SRV.INFO.citebus-retrieval`)."""
+
+QUEUE_CHAT = "chat"
+"""Queue group of the chat service."""
+
+SERVICE_CHAT = "citebus-chat"
+"""Its name in the NATS service API."""
+
 QUEUE_INGEST = "ingest"
 """Queue group of the ingest service's request handlers."""
 
@@ -54,6 +63,11 @@ class Topology:
         return self.stream("PAGES")
 
     @property
+    def turns(self) -> str:
+        """Stream TURNS: events of turns, kept in memory for a while."""
+        return self.stream("TURNS")
+
+    @property
     def dead(self) -> str:
         """Stream DEAD: messages that no retry can help."""
         return self.stream("DEAD")
@@ -89,8 +103,28 @@ class Topology:
         return f"{self.root}.resolve.{vault_id}"
 
     def ingest(self, operation: str, vault_id: str) -> str:
-        """Subject of an ingest request: status, wait or sync."""
+        """Subject of an ingest request: status, wait, sync or text."""
         return f"{self.root}.ingest.{operation}.{vault_id}"
+
+    def chat(self, vault_id: str) -> str:
+        """Subject of questions to a vault."""
+        return f"{self.root}.chat.{vault_id}"
+
+    def turn(self, vault_id: str, turn_id: str) -> str:
+        """Subject of a turn's events."""
+        return f"{self.root}.turn.{vault_id}.{turn_id}"
+
+    def cancel(self, vault_id: str, turn_id: str) -> str:
+        """Subject that ends a turn."""
+        return f"{self.root}.cancel.{vault_id}.{turn_id}"
+
+    def conversation(self, operation: str, vault_id: str) -> str:
+        """Subject of a conversation request: create, list, get, delete, search, export, share, save and so on."""
+        return f"{self.root}.conversation.{operation}.{vault_id}"
+
+    def calibrate(self, vault_id: str) -> str:
+        """Subject of calibrations: from which evidence on a question an answer is tried."""
+        return f"{self.root}.calibrate.{vault_id}"
 
     def dead_letter(self, consumer: str, key: str) -> str:
         """Subject of a message that no retry can help."""

@@ -169,7 +169,7 @@ async def running_system(
         pool = await stack.enter_async_context(open_pool(dsn, max_size=6))
         reader = await stack.enter_async_context(open_pool(dsn, max_size=2, read_only=True))
         resources = Resources(client, topology, pool, store, used, space)
-        ingest = IngestSettings(sweep_s=2.0)
+        ingest = IngestSettings(sweep_s=2.0, prepare_processes=0)
         retrieval = RetrievalSettings(vault_max_age_s=0.0)
         await stack.enter_async_context(running_retrieval(client, topology, reader, store, used, retrieval))
         await stack.enter_async_context(running_embedders(resources, ingest))

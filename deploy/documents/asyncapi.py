@@ -72,6 +72,8 @@ def _operations(channel: Channel) -> Node:
     if channel.kind == "request":
         reply = {"address": {"location": "$message.header#/reply"}, "channel": _reply_channel(channel)}
         return {f"answer{_capital(channel.name)}": {"action": "receive", **target, "reply": reply}}
+    if channel.kind == "signal":
+        return {f"consume{_capital(channel.name)}": {"action": "receive", **target}}
     sends = {f"publish{_capital(channel.name)}": {"action": "send", **target}}
     if channel.listener in {"anyone", "operators"}:
         return sends

@@ -1,27 +1,34 @@
-"""A thin client of the services: typed requests over NATS, errors as exceptions.
+"""A thin client of the services: typed requests over NATS, answers as streams of events, errors as exceptions.
 
-Sends to `citebus.v1.search|resolve.<vault>` and `citebus.v1.ingest.status|wait|sync.<vault>`. A request that failed
-raises the CitebusError that its ErrorReply names; a caller never waits for a timeout when nobody is there.
+Sends to `citebus.v1.search|resolve|chat.<vault>`, `citebus.v1.ingest.status|wait|sync.<vault>`,
+`citebus.v1.conversation.<op>.<vault>` and `citebus.v1.cancel.<vault>.<turn>`; reads the stream TURNS. A request that
+failed raises the CitebusError that its ErrorReply names; a caller never waits for a timeout when nobody is there.
 """
 
 from __future__ import annotations
 
 import asyncio
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack
 from types import TracebackType
-from typing import Protocol, Self, TypeVar
+from typing import Self, TypeVar
+from uuid import UUID
 
-import nats.errors
-from nats.aio.msg import Msg
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
-from shared.bus import open_bus
-from shared.contracts.error import ErrorReply
+from deploy.embedded.bus_requests import BusRequests, Connect, ReplyT, Requester
+from deploy.embedded.conversation_client import ConversationClient
+from deploy.embedded.turn_reading import TurnReader
+from shared.bus import open_bus, translated
+from shared.contracts.calibration import CalibrateReply, CalibrateRequest
+from shared.contracts.chat import AnyTurnEvent, CancelRequest, ChatAccepted, ChatRequest, TurnEnd
 from shared.contracts.ingest import StatusReply, StatusRequest, SyncReply, SyncRequest, WaitReply, WaitRequest
-from shared.contracts.message import Message
+from shared.contracts.message import Message, Record
+from shared.contracts.profiles import PROFILES_KEY, ProfileList
+from shared.contracts.providers import PROVIDER_KEY, ProviderInfo
 from shared.contracts.search import ResolveReply, ResolveRequest, SearchReply, SearchRequest
-from shared.errors import CitebusError, DeadlineExceeded, InvalidInput, NotFound, RetryableError, TooLarge, Unavailable
-from shared.topology import Topology
+from shared.errors import CitebusError, DeadlineExceeded
+from shared.topology import SERVICE_CHAT, SERVICE_RETRIEVAL, Topology
 
 CONNECT_TIMEOUT_S = 5.0
 """The server is on this machine or near: if it takes longer, it is not there."""
@@ -35,34 +42,23 @@ STATUS_TIMEOUT_S = 10.0
 SYNC_TIMEOUT_S = 600.0
 """A first sync reads and publishes every file: 100,000 of them at the slowest rate seen."""
 
+LATE_S = 35.0
+"""After its deadline a turn ends at once, or, if the process that worked on it has died, within half a minute."""
+
 _LONGEST_WAIT_MS = 60_000
 """Bound of WaitRequest.timeout_ms; a longer wait is several requests."""
 
-_ERROR_CODE_HEADER = "Nats-Service-Error-Code"
-_ERROR_HEADER = "Nats-Service-Error"
-
-_RETRYABLE: dict[str, type[RetryableError]] = {"unavailable": Unavailable, "deadline": DeadlineExceeded}
-_PERMANENT: dict[str, type[CitebusError]] = {"invalid": InvalidInput, "too_large": TooLarge, "not_found": NotFound}
-
-ReplyT = TypeVar("ReplyT", bound=Message)
+InfoT = TypeVar("InfoT", bound=Record)
 
 
-class Requester(Protocol):
-    """The part of a NATS connection that is used."""
-
-    async def request(self, subject: str, payload: bytes = b"", timeout: float = 0.5) -> Msg:
-        """Send a request and return its reply; raises the errors of nats.errors."""
-        ...
+class _EndpointInfo(BaseModel):
+    metadata: dict[str, str] = {}
 
 
-class Connect(Protocol):
-    """Opens a connection, as shared.bus.open_bus does."""
+class _ServiceInfo(BaseModel):
+    """What is read of a reply to `$SRV.INFO` (NATS service API, io.nats.micro.v1.info_response)."""
 
-    def __call__(
-        self, url: str, *, name: str, connect_timeout_s: float | None = None
-    ) -> AbstractAsyncContextManager[Requester]:
-        """Return the connection's context; entering raises Unavailable."""
-        ...
+    endpoints: list[_EndpointInfo]
 
 
 class BusClient:
@@ -97,6 +93,50 @@ class BusClient:
         timeout_s = request.deadline_ms / 1000 + GRACE_S
         return await self._ask(self._topology.search(vault_id), request, SearchReply, timeout_s)
 
+    async def profiles(self) -> ProfileList:
+        """Return the retrieval profiles of the service that answers first."""
+        return await self._metadata(SERVICE_RETRIEVAL, PROFILES_KEY, ProfileList)
+
+    async def provider(self) -> ProviderInfo:
+        """Return who answers questions, as the chat service says that answers first."""
+        return await self._metadata(SERVICE_CHAT, PROVIDER_KEY, ProviderInfo)
+
+    async def ask(self, vault_id: str, request: ChatRequest) -> AsyncGenerator[AnyTurnEvent]:
+        """Ask a question and yield its turn's events as they come, the last one a TurnEnd.
+
+        A connection that is lost meanwhile is waited for. What the question itself failed with is raised before any
+        event; DeadlineExceeded: the turn did not end, long after its deadline. Leaving early does not cancel the turn.
+        """
+        subject = self._topology.turn(vault_id, str(request.turn_id))
+        late = asyncio.get_running_loop().time() + request.deadline_ms / 1000 + LATE_S
+        async with TurnReader(self._connected.jetstream(), self._topology.turns, subject) as reader:
+            await self._ask(self._topology.chat(vault_id), request, ChatAccepted, STATUS_TIMEOUT_S)
+            while True:
+                try:
+                    async with asyncio.timeout_at(late):
+                        event = await reader.next()
+                except TimeoutError as error:
+                    raise DeadlineExceeded("the answer did not end in time: does the chat service run?") from error
+                yield event
+                if isinstance(event, TurnEnd):
+                    return
+
+    async def cancel(self, vault_id: str, turn_id: UUID) -> None:
+        """End a turn; its events tell when it has. Raises Unavailable."""
+        with translated("cancelling a turn"):
+            await self._connected.publish(self._topology.cancel(vault_id, str(turn_id)), CancelRequest().to_json())
+            await self._connected.flush()
+
+    @property
+    def conversations(self) -> ConversationClient:
+        """What was asked and answered before."""
+        return ConversationClient(BusRequests(self._connected), self._topology)
+
+    async def calibrate(self, vault_id: str, request: CalibrateRequest) -> CalibrateReply:
+        """Find, and record if asked to, from which evidence on a question an answer is tried."""
+        timeout_s = request.deadline_ms / 1000 + GRACE_S
+        return await self._ask(self._topology.calibrate(vault_id), request, CalibrateReply, timeout_s)
+
     async def resolve(self, vault_id: str, request: ResolveRequest) -> ResolveReply:
         """Say what became of a citation."""
         return await self._ask(self._topology.resolve(vault_id), request, ResolveReply, STATUS_TIMEOUT_S)
@@ -126,40 +166,21 @@ class BusClient:
                     raise
 
     async def _ask(self, subject: str, request: Message, reply: type[ReplyT], timeout_s: float) -> ReplyT:
+        return await BusRequests(self._connected).ask(subject, request, reply, timeout_s)
+
+    async def _metadata(self, service: str, key: str, kind: type[InfoT]) -> InfoT:
+        """Return what a service says of itself; an unexpected one is of another version."""
+        message = await BusRequests(self._connected).message(f"$SRV.INFO.{service}", b"", STATUS_TIMEOUT_S)
+        try:
+            info = _ServiceInfo.model_validate_json(message.data)
+            shown = (endpoint.metadata.get(key) for endpoint in info.endpoints)
+            return kind.model_validate_json(next(filter(None, shown), ""))
+        except ValidationError as error:
+            name = service.removeprefix("citebus-")
+            raise CitebusError(f"the {name} service is of another version: restart the stack") from error
+
+    @property
+    def _connected(self) -> Requester:
         if self._connection is None:
             raise RuntimeError("BusClient is used outside of its context")
-        try:
-            message = await self._connection.request(subject, request.to_json(), timeout=timeout_s)
-        except nats.errors.NoRespondersError as error:
-            raise Unavailable(f"nothing answers on {subject}: is the stack up? citebus up VAULT") from error
-        except nats.errors.MaxPayloadError as error:
-            raise TooLarge(f"the request on {subject} is larger than the server allows") from error
-        except (nats.errors.TimeoutError, TimeoutError) as error:
-            raise DeadlineExceeded(f"no reply on {subject} within {timeout_s:.1f} s; try again") from error
-        except (nats.errors.Error, OSError) as error:
-            reason = str(error) or type(error).__name__
-            raise Unavailable(f"the request on {subject} did not get through: {reason}") from error
-        return _parsed(message, subject, reply)
-
-
-def _parsed(message: Msg, subject: str, reply: type[ReplyT]) -> ReplyT:
-    headers = message.headers or {}
-    if _ERROR_CODE_HEADER in headers:
-        raise _error(message.data, headers)
-    try:
-        return reply.model_validate_json(message.data)
-    except ValidationError as error:
-        raise CitebusError(
-            f"the reply on {subject} is no {reply.__name__}: the service is of another version; restart the stack"
-        ) from error
-
-
-def _error(body: bytes, headers: dict[str, str]) -> CitebusError:
-    try:
-        reply = ErrorReply.model_validate_json(body)
-    except ValidationError:  # a code of a later version, or a service that is not ours
-        return CitebusError(headers.get(_ERROR_HEADER) or f"the service failed: {headers[_ERROR_CODE_HEADER]}")
-    if reply.code in _RETRYABLE:
-        retry_after_s = None if reply.retry_after_ms is None else reply.retry_after_ms / 1000
-        return _RETRYABLE[reply.code](reply.message, retry_after_s=retry_after_s)
-    return _PERMANENT.get(reply.code, CitebusError)(reply.message)
+        return self._connection

@@ -27,8 +27,8 @@ USER = "citebus"
 MAX_PAYLOAD_BYTES = 8 * 1024 * 1024
 """Largest message: a file of 6 MB as base64, with room for the rest. The server recommends no more than 8 MB."""
 
-MAX_MEMORY_STORE_BYTES = 256 * 1024 * 1024
-"""What streams in memory may take together."""
+MAX_MEMORY_STORE_BYTES = 1024 * 1024 * 1024
+"""What streams in memory may reserve together; the one there is takes 64 MB at most."""
 
 SOFT_MEMORY_LIMIT = "192MiB"
 """Above it Go collects garbage more eagerly; the server holds about 20 MB when idle."""

@@ -21,7 +21,7 @@ from deploy.embedded.processes import Child, Launch, last_lines, stop_leftovers
 from deploy.embedded.state import DataFolder
 from deploy.embedded.system_user import SystemUser, service_user
 from shared.errors import InvalidInput, Unavailable
-from shared.provision import READER_ROLE
+from shared.postgres.roles import CHAT_ROLE, READER_ROLE
 
 OWNER = "citebus"
 """Superuser of the cluster and owner of the database."""
@@ -86,6 +86,11 @@ class PostgresServer:
     def reader_dsn(self) -> str:
         """Address of the database for the role that only reads."""
         return f"postgresql://{READER_ROLE}:{self._secrets.postgres_reader}@{LOOPBACK}:{self._port}/{DATABASE}"
+
+    @property
+    def chat_dsn(self) -> str:
+        """Address of the database for the role that keeps conversations."""
+        return f"postgresql://{CHAT_ROLE}:{self._secrets.postgres_chat}@{LOOPBACK}:{self._port}/{DATABASE}"
 
     def dsn_of(self, database: str) -> str:
         """Return the owner's address of another database of the cluster."""

@@ -1,8 +1,8 @@
 """The whole of citebus on one machine: two servers as children, the vector engine and all services in this process.
 
 Started in this order, stopped in the reverse one: data folder, NATS and Postgres, what they must hold, the vector
-engine, retrieval, embedders, workers, one watcher per vault. What runs where is written down in the data folder, so
-that other commands find it.
+engine, retrieval, chat, embedders, workers, one watcher per vault. What runs where is written down in the data folder,
+so that other commands find it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,13 @@ from deploy.embedded.lock import hold
 from deploy.embedded.nats_server import NatsServer
 from deploy.embedded.postgres_server import PostgresServer
 from deploy.embedded.processes import start_mark
+from deploy.embedded.provider_text import provider_text
 from deploy.embedded.stack_types import StackOptions, StackPart
 from deploy.embedded.state import DataFolder, RunningStack, RunningVault, forget_running_stack, write_running_stack
 from deploy.embedded.supervised import Supervised
+from services.chat.app import chat_parts, running_chat
+from services.chat.providers.settings import ChatProviderSettings
+from services.chat.settings import ChatSettings
 from services.ingest.adapters.postgres.ledger import PostgresLedger
 from services.ingest.app import POOL_SIZE, Resources, running_embedders, running_workers
 from services.ingest.settings import IngestSettings
@@ -32,15 +36,20 @@ from services.ingest.watcher.settings_file import read_settings
 from services.retrieval.app import running_retrieval
 from services.retrieval.settings import RetrievalSettings
 from shared.bus import open_bus
+from shared.contracts.providers import ProviderInfo
 from shared.embedding.build import build_embedder
 from shared.embedding.embedder import Space
 from shared.embedding.settings import EmbeddingSettings
 from shared.errors import CitebusError, InvalidInput
 from shared.postgres.pool import open_pool
-from shared.provision import READER_ROLE, ReaderRole, provision_bus, provision_database, provision_space
+from shared.postgres.roles import CHAT_ROLE, READER_ROLE, ChatRole, ReaderRole
+from shared.provision import provision_bus, provision_database, provision_space
+from shared.scoring.build import build_scorer
+from shared.scoring.scorer import PassageScorer
+from shared.scoring.settings import ScoringSettings
 from shared.settings import settings_from_environment
 from shared.topology import Topology
-from shared.vectors.edge import QdrantEdgeStore
+from shared.vectors.edge_process import EdgeProcessStore
 from shared.version import VERSION
 
 _START_TIMEOUT_S = 30.0
@@ -77,10 +86,12 @@ async def open_stack(options: StackOptions) -> AsyncGenerator[EmbeddedStack]:
         servers = Supervised(nats), Supervised(postgres)
         await _start_both(stack, servers)
         resources = await _open_resources(stack, data, nats, postgres)
-        await _start_services(stack, data, resources, postgres, vaults)
+        about = await _start_services(stack, data, resources, postgres, vaults)
         remember_vaults(data.root, vaults)
         _write_down(stack, data, nats, postgres, vaults)
-        yield EmbeddedStack(nats.url, vaults, _parts(data, nats, servers, resources.space), servers)
+        yield EmbeddedStack(
+            nats.url, vaults, (*_parts(data, nats, servers, resources.space), _chat_part(about)), servers
+        )
 
 
 @contextmanager
@@ -111,11 +122,15 @@ async def _open_resources(
     embedder = build_embedder(settings_from_environment(EmbeddingSettings))
     stack.push_async_callback(embedder.aclose)
     space = Space(embedder.model, embedder.dimension, CHUNKER_VERSION)
-    store = await QdrantEdgeStore.open(data.vectors)
+    store = await EdgeProcessStore.open(data.vectors)
     stack.push_async_callback(store.aclose)
     topology = Topology()
-    reader = ReaderRole(READER_ROLE, data.secrets().postgres_reader)
-    await provision_database(postgres.dsn, reader)
+    passwords = data.secrets()
+    await provision_database(
+        postgres.dsn,
+        ReaderRole(READER_ROLE, passwords.postgres_reader),
+        ChatRole(CHAT_ROLE, passwords.postgres_chat),
+    )
     client = await stack.enter_async_context(
         open_bus(nats.url, name="citebus-embedded", connect_timeout_s=_START_TIMEOUT_S)
     )
@@ -131,7 +146,7 @@ async def _start_services(
     resources: Resources,
     postgres: PostgresServer,
     vaults: Mapping[str, Path],
-) -> None:
+) -> ProviderInfo | None:
     r, retrieval, ingest = (
         resources,
         settings_from_environment(RetrievalSettings),
@@ -140,13 +155,30 @@ async def _start_services(
     reader = await stack.enter_async_context(
         open_pool(postgres.reader_dsn, max_size=retrieval.pool_size, read_only=True)
     )
-    await stack.enter_async_context(running_retrieval(r.client, r.topology, reader, r.store, r.embedder, retrieval))
+    scorer = build_scorer(settings_from_environment(ScoringSettings))
+    if scorer is not None:
+        stack.push_async_callback(scorer.aclose)
+    await stack.enter_async_context(
+        running_retrieval(r.client, r.topology, reader, r.store, r.embedder, retrieval, scorer)
+    )
+    about = await _start_chat(stack, r, postgres, scorer)
     await stack.enter_async_context(running_embedders(r, ingest))
     await stack.enter_async_context(running_workers(r, ingest))
     ledger = PostgresLedger(r.pool)
     for folder in vaults.values():
         await ledger.ensure_vault(read_settings(folder))  # so that it is known before a worker hears of it
         await stack.enter_async_context(running_watcher(r.client, r.topology, folder, data.root / "watcher"))
+    return about
+
+
+async def _start_chat(
+    stack: AsyncExitStack, resources: Resources, postgres: PostgresServer, scorer: PassageScorer | None
+) -> ProviderInfo | None:
+    settings = settings_from_environment(ChatSettings)
+    parts = await stack.enter_async_context(chat_parts(settings_from_environment(ChatProviderSettings), scorer))
+    pool = await stack.enter_async_context(open_pool(postgres.chat_dsn, max_size=settings.pool_size))
+    await stack.enter_async_context(running_chat(resources.client, resources.topology, pool, parts, settings))
+    return parts.about
 
 
 def _vault_ids(folders: Sequence[Path]) -> dict[str, Path]:
@@ -188,5 +220,9 @@ def _parts(data: DataFolder, nats: NatsServer, servers: tuple[Supervised, Superv
         StackPart("nats-server", f"nats://{address}, process {nats_server.pid}"),
         StackPart("postgres", f"process {postgres.pid}, data in {data.postgres}"),
         StackPart("vectors", f"Qdrant Edge, space {space.name}, in {data.vectors}"),
-        StackPart("services", f"retrieval, embedder, worker, watcher: process {os.getpid()}"),
+        StackPart("services", f"retrieval, chat, embedder, worker, watcher: process {os.getpid()}"),
     ]
+
+
+def _chat_part(about: ProviderInfo | None) -> StackPart:
+    return StackPart("chat", "answers questions" if about is None else f"answered by {provider_text(about)}")

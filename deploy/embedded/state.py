@@ -110,13 +110,14 @@ class DataFolder:
         """Return the folder's passwords, made at the first call. Raises InvalidInput when their file is damaged."""
         path = self.root / "secrets.json"
         try:
-            return Secrets.model_validate_json(path.read_bytes())
+            known = Secrets.model_validate_json(path.read_bytes())
         except FileNotFoundError:
-            made = Secrets()
-            write_private(path, made.model_dump_json(indent=2))
-            return made
+            known = Secrets()
         except ValidationError as error:
             raise InvalidInput(f"{path} is damaged: restore it from a backup, or start with another folder") from error
+        if known.model_fields_set != set(Secrets.model_fields):  # none yet, or made by a version that knew fewer
+            write_private(path, known.model_dump_json(indent=2))
+        return known
 
 
 def _password() -> str:
@@ -131,6 +132,7 @@ class Secrets(BaseModel):
     nats: str = Field(default_factory=_password)
     postgres_owner: str = Field(default_factory=_password)
     postgres_reader: str = Field(default_factory=_password)
+    postgres_chat: str = Field(default_factory=_password)
 
 
 class RunningVault(BaseModel):

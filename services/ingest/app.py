@@ -22,6 +22,7 @@ from services.ingest.edge_keeping import EdgeKeeper
 from services.ingest.embedding_stage import EmbeddingStage
 from services.ingest.handlers import ChunkTexts, FileChanges
 from services.ingest.indexing import Indexer
+from services.ingest.preparing import Preparing
 from services.ingest.reconciling import Reconciling
 from services.ingest.reporting import Reporting
 from services.ingest.reworking import Reworking
@@ -88,12 +89,13 @@ async def running_workers(resources: Resources, settings: IngestSettings) -> Asy
     r = resources
     keeper = EdgeKeeper(PostgresEdges(r.pool, settings.edge_rules()), settings.edge_pace())
     ledger, history = PostgresLedger(r.pool, keeper.wake), NatsFileHistory(r.client, r.topology)
-    catalogue, bm25 = NatsVaultCatalogue(r.client, r.topology), Bm25Encoder()
+    catalogue, bm25, prepared = NatsVaultCatalogue(r.client, r.topology), Bm25Encoder(), Preparing(settings.pool())
     indexer = Indexer(
         ledger=ledger,
         store=r.store,
         outbox=NatsOutbox(r.client, r.topology),
         catalogue=catalogue,
+        preparing=prepared,
         bm25=bm25,
         space=r.space.name,
     )
@@ -113,7 +115,11 @@ async def running_workers(resources: Resources, settings: IngestSettings) -> Asy
         running.append(tasks.create_task(_persistently("settings", follow_settings)))
         running.append(tasks.create_task(_persistently("reconcile", reconciling.reconcile, settings.sweep_s)))
         running.append(tasks.create_task(_persistently("edges", keeper.run)))
-        yield
+        prepared.begin()
+        try:
+            yield
+        finally:
+            prepared.end()
         for task in running:
             task.cancel()
 

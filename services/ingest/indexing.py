@@ -15,11 +15,10 @@ from uuid import UUID
 from services.ingest.events import page_events, waiting_texts
 from services.ingest.points import new_page, plan_points, texts_without_point_vector, with_vectors
 from services.ingest.ports import Ledger, NewPage, Outbox, VaultCatalogue, Work
+from services.ingest.preparing import Preparing
 from services.ingest.shelf import Change, Effected, Outcome, Shelf, StoredChunk
 from services.ingest.text.fingerprint import config_hash
-from services.ingest.text.preparation import prepare_page
 from shared.contracts.files import FileChanged, VaultSettings
-from shared.errors import InvalidInput
 from shared.ids import file_key
 from shared.vectors.bm25 import Bm25Encoder
 from shared.vectors.store import VectorStore
@@ -59,6 +58,7 @@ class Indexer:
         store: VectorStore,
         outbox: Outbox,
         catalogue: VaultCatalogue,
+        preparing: Preparing,
         bm25: Bm25Encoder,
         space: str,
     ) -> None:
@@ -66,6 +66,7 @@ class Indexer:
         self._store = store
         self._outbox = outbox
         self._catalogue = catalogue
+        self._preparing = preparing
         self._bm25 = bm25
         self._space = space
         self._recorded: dict[str, VaultSettings] = {}
@@ -77,7 +78,9 @@ class Indexer:
         the same arrivals may be given again.
         """
         settings = await self._settings(vault_id)
-        changes = await asyncio.to_thread(_changes, settings, arrivals)
+        config = config_hash(settings)
+        outcomes = await self._preparing.outcomes([arrival.message for arrival in arrivals], settings)
+        changes = [_change(arrival, config, outcome) for arrival, outcome in zip(arrivals, outcomes, strict=True)]
         committed = await self._commit(vault_id, changes)
         if committed.obsolete:
             await self._store.delete(self._space, committed.obsolete)
@@ -136,11 +139,6 @@ class Indexer:
         return pages, plan.obsolete
 
 
-def _changes(settings: VaultSettings, arrivals: Sequence[Arrival]) -> list[Change]:
-    config = config_hash(settings)
-    return [_change(arrival, config, _outcome(arrival.message, settings)) for arrival in arrivals]
-
-
 def _change(arrival: Arrival, config: str, outcome: Outcome) -> Change:
     return Change(
         message=arrival.message,
@@ -151,14 +149,3 @@ def _change(arrival: Arrival, config: str, outcome: Outcome) -> Change:
         redelivered=arrival.deliveries > 1,
         patient=arrival.deliveries <= _PATIENCE,
     )
-
-
-def _outcome(message: FileChanged, settings: VaultSettings) -> Outcome:
-    if message.change == "removed":
-        return None
-    if message.change == "unreadable" or message.content is None:
-        return message.reason or "The file could not be read."
-    try:
-        return prepare_page(message.path, message.content, settings)
-    except InvalidInput as error:
-        return str(error)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from shared.vectors.store import SparseVector
+
 LinkKind = Literal["wikilink", "embed", "markdown"]
 
 
@@ -76,3 +78,5 @@ class PreparedPage:
     """What is wrong but does not keep the page from being indexed, as sentences."""
     chunks: tuple[Chunk, ...]
     links: tuple[Link, ...]
+    weights: tuple[SparseVector, ...] = ()
+    """Of the words of each chunk, where they were worked out ahead; else empty."""

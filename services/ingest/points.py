@@ -94,9 +94,10 @@ def _keeps_vector(stored: StoredChunk, old: StoredChunk | None, space: str) -> b
 
 
 def _point(page: NewPage, item: NewChunk, vectors: Mapping[str, Vector], bm25: Bm25Encoder) -> Point:
+    ahead = page.prepared.weights
     return Point(
         id=item.stored.chunk_id,
-        sparse=bm25.document(item.chunk.lexical_text, page.prepared.language),
+        sparse=ahead[item.chunk.index] if ahead else bm25.document(item.chunk.lexical_text, page.prepared.language),
         payload=item.payload,
         dense=vectors.get(item.stored.text_hash),
     )

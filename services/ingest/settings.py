@@ -7,6 +7,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from services.ingest.edge_keeping import Pace
 from services.ingest.edges import EdgeRules
+from services.ingest.preparing import PoolOptions
 from shared.page_graph import DEGREE_LIMIT, GENERATED_STEMS
 
 
@@ -21,6 +22,9 @@ class IngestSettings(BaseSettings):
     text_batch: int = Field(default=64, ge=1, le=1_000, description="Texts embedded in one call, at most.")
     sweep_s: float = Field(default=300.0, ge=1, description="How often texts that lack a vector are queued again.")
     keep_vectors_days: int = Field(default=30, ge=1, description="Vectors of texts that are gone are kept so long.")
+    prepare_processes: int | None = Field(
+        default=None, ge=0, le=64, description="Processes that prepare pages in bulk loads; null: one per spare core."
+    )
     edge_batch: int = Field(default=256, ge=1, le=4_096, description="Changed pages whose edges are settled at once.")
     edge_quiet_s: float = Field(default=0.05, ge=0, le=60, description="Edges are settled so long after a change.")
     edge_bulk_quiet_s: float = Field(default=1.0, ge=0, le=600, description="The same after a bulk load.")
@@ -41,3 +45,7 @@ class IngestSettings(BaseSettings):
     def edge_pace(self) -> Pace:
         """Return when edges are settled."""
         return Pace(batch=self.edge_batch, quiet_s=self.edge_quiet_s, bulk_quiet_s=self.edge_bulk_quiet_s)
+
+    def pool(self) -> PoolOptions:
+        """Return when pages are prepared in processes of their own."""
+        return PoolOptions() if self.prepare_processes is None else PoolOptions(processes=self.prepare_processes)

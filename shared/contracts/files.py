@@ -64,6 +64,6 @@ class VaultSettings(Message):
     exclude: tuple[str, ...] = Field(default=(), description="Patterns as in .gitignore; they win over include.")
     never_cite: tuple[str, ...] = Field(default=("raw/",), description="Path prefixes that are indexed, never cited.")
     language: str | None = Field(
-        default=None, description="ISO 639-1, for stemming where a page says no `lang`; null: en."
+        default=None, description="ISO 639-1, where a page says no `lang` and its prose is too short to tell; null: en."
     )
     rules: SchemaRules = SchemaRules()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Literal
 from uuid import UUID
 
@@ -24,8 +25,11 @@ class SearchRequest(Message):
     expansion_depth: int = Field(default=2, ge=0, le=2, description="Steps over the page graph; 0: none.")
     filters: dict[str, JsonValue] = Field(
         default_factory=dict,
-        description="Payload field to a value (equals) or a list of values (any of). An unknown field is an error, "
-        "an empty list matches nothing.",
+        description="Payload field to a value (equals, as text), a list (any of) or an object of operators: `any`, "
+        "`all`, `none` (`not`) with values; `gt`, `gte`, `lt`, `lte` with a number or an ISO 8601 date; `exists` with "
+        "true or false; `prefix` of `path` with folders that end in `/`. All keys of an object must hold; `and`, `or` "
+        "(lists of such objects) and `not` (one) combine them. What is unknown is an error, an empty list matches "
+        "nothing. At most 64 conditions, 256 values each, 8 levels.",
     )
     profile: str | None = Field(default=None, description="Name of a retrieval profile; null: the default.")
     deadline_ms: int = Field(default=2_000, ge=1, le=60_000, description="Past it the reply holds what there is.")
@@ -54,6 +58,19 @@ class Passage(Record):
     line_end: int = Field(ge=1, description="Line after the last one (half-open).")
 
 
+class Staleness(Record):
+    """The cited page is older than a source that it rests on: what it says may be superseded."""
+
+    source_path: str = Field(description="The newest source, as the disk spells it, relative to the vault.")
+    source_date: date = Field(description="Day that the source was written.")
+    page_date: date = Field(description="Day up to which the page was kept true, before source_date.")
+    by_file_time: bool = Field(
+        default=False,
+        description="The source names no day itself; source_date is when its file changed, which a copied or cloned "
+        "vault makes too late.",
+    )
+
+
 class Citation(Record):
     """What `[n]` is."""
 
@@ -66,6 +83,13 @@ class Citation(Record):
         default=None, description="Best cosine of query and chunk, −1 to 1; null when no dense vector was compared."
     )
     passages: tuple[Passage, ...]
+    stale: Staleness | None = Field(default=None, description="Null: not known to be older than a source.")
+    weight: float | None = Field(
+        default=None,
+        gt=0,
+        description="In phase expansion: how strongly the page graph connects it with what was found.",
+    )
+    via: PageRef | None = Field(default=None, description="In phase expansion: the page whose edge led here.")
 
 
 class SearchResult(Record):
@@ -77,6 +101,9 @@ class SearchResult(Record):
     slug: str
     score: float
     phase: Phase
+    stale: bool = Field(default=False, description="The page is older than a source that it rests on.")
+    weight: float | None = Field(default=None, gt=0, description="As in the citation.")
+    via: UUID | None = Field(default=None, description="Page whose edge led here, in phase expansion.")
 
 
 class Timings(Record):

@@ -56,9 +56,10 @@ async def connect(dsn: str) -> AsyncGenerator[Connection]:
 @asynccontextmanager
 async def open_pool(dsn: str, *, max_size: int = 4, read_only: bool = False) -> AsyncGenerator[Pool]:
     """Open a pool and close it at the end; a read-only one refuses writes whatever its role may. Raises Unavailable."""
-    settings = {"application_name": "citebus", "statement_timeout": "60000"}
+    settings = {"application_name": "citebus", "statement_timeout": "60000", "jit": "off"}  # no statement is that long
     if read_only:
         settings["default_transaction_read_only"] = "on"
+        settings["plan_cache_mode"] = "force_generic_plan"  # one lookup by key after another: planning costs as much
     with translated("connecting"):
         pool = await asyncpg.create_pool(
             dsn,

@@ -17,16 +17,31 @@ PLACES_OF_DRIVERS = {
     "asyncpg": ("shared/postgres", "shared/provision", "deploy/embedded"),
     "qdrant_client": ("shared/vectors",),
     "qdrant_edge": ("shared/vectors",),
-    "httpx": ("shared/embedding",),
-    "onnxruntime": ("shared/embedding",),
-    "tokenizers": ("shared/embedding",),
+    "httpx": ("shared/embedding", "shared/http_provider", "shared/scoring", "services/chat/providers"),
+    "httpx2": ("services/chat/providers",),
+    "openai": ("services/chat/providers",),
+    "anthropic": ("services/chat/providers",),
+    "ollama": ("services/chat/providers",),
+    "claude_agent_sdk": ("services/chat/providers",),
+    "onnxruntime": ("shared/embedding", "shared/scoring"),
+    "tokenizers": ("shared/embedding", "shared/scoring"),
 }  # fmt: skip
 """Driver to the plumbing that may import it; every `adapters` folder may, too."""
 
 FOR_EVERYONE = frozenset(
-    {"shared/vectors/store", "shared/vectors/bm25", "shared/embedding/embedder", "shared/embedding/settings"}
-)
+    {
+        "shared/vectors/store", "shared/vectors/filter", "shared/vectors/ranges", "shared/vectors/bm25",
+        "shared/embedding/embedder", "shared/embedding/settings",
+    }
+)  # fmt: skip
 """Modules beside shared adapters that any module may import: ports, settings, and what turns text into term weights."""
+
+
+ROOMS_OF_ADAPTERS = ("services/chat/providers",)
+"""Packages of adapters that are not called `adapters`: there are so many of one port."""
+
+SETTINGS_OF_ADAPTERS = frozenset({"services.chat.providers.settings"})
+"""Read in `__main__`, so any module may import them."""
 
 
 def misplaced_drivers(root: Path) -> list[str]:
@@ -62,7 +77,7 @@ def adapters_outside_app(root: Path) -> list[str]:
         for module in modules(root, "services")
         if not (_is_adapter(module) or _is_app(module))
         for line, name in imports(module)
-        if ".adapters." in f"{name}." or _place(name) & shared_adapters
+        if _names_an_adapter(name) or _place(name) & shared_adapters
     ]
 
 
@@ -71,7 +86,7 @@ def builders_outside_app(root: Path) -> list[str]:
     return [
         f"{module.path}:{node.lineno} {node.name}: builders live in app.py"
         for module in modules(root, "services")
-        if not _is_app(module)
+        if not (_is_app(module) or is_at(module.place, *ROOMS_OF_ADAPTERS))
         for node in ast.walk(module.tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("build_")
     ]
@@ -79,7 +94,7 @@ def builders_outside_app(root: Path) -> list[str]:
 
 def _shared_adapters(root: Path) -> Iterator[str]:
     """Places of the adapters that lie beside a shared port: those that import a driver."""
-    for module in modules(root, "shared/vectors", "shared/embedding"):
+    for module in modules(root, "shared/vectors", "shared/embedding", "shared/scoring"):
         if module.place not in FOR_EVERYONE and any(
             name.split(".")[0] in PLACES_OF_DRIVERS for _, name in imports(module)
         ):
@@ -93,7 +108,13 @@ def _place(name: str) -> set[str]:
 
 
 def _is_adapter(module: Module) -> bool:
-    return "adapters" in module.path.split("/")
+    return "adapters" in module.path.split("/") or is_at(module.place, *ROOMS_OF_ADAPTERS)
+
+
+def _names_an_adapter(name: str) -> bool:
+    if any(f"{name}.".startswith(f"{settings}.") for settings in SETTINGS_OF_ADAPTERS):
+        return False
+    return ".adapters." in f"{name}." or is_at(name.replace(".", "/"), *ROOMS_OF_ADAPTERS)
 
 
 def _is_app(module: Module) -> bool:

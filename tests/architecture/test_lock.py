@@ -1,4 +1,4 @@
-"""The lock fits what pyproject.toml asks for, whole, with hashes, and ties nobody to one package index."""
+"""The locks fit what pyproject.toml asks for, whole, with hashes, and tie nobody to one package index."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.architecture.source import ROOT
 PIN = re.compile(r"^([a-z0-9][a-z0-9-]*)==(\S+)(?: ;.*)? \\$", re.MULTILINE)
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+LOCK = "".join((ROOT / name).read_text(encoding="utf-8") for name in ("requirements.lock", "requirements-agent.lock"))
 
 
 def asked_for() -> Iterator[Requirement]:
@@ -31,7 +31,7 @@ def test_every_requirement_is_locked_to_a_version_within_its_bounds() -> None:
         locked.setdefault(name, []).append(version)
     for requirement in asked_for():
         versions = locked.get(requirement.name.lower().replace("_", "-"), [])
-        assert versions, f"{requirement} is not in requirements.lock: run `make lock`"
+        assert versions, f"{requirement} is locked nowhere: run `make lock`"
         assert all(requirement.specifier.contains(version) for version in versions), f"{requirement}: run `make lock`"
 
 

@@ -90,13 +90,16 @@ async def settled(running: Deployment, vault_id: str) -> None:
 
 
 async def live(running: Deployment) -> dict[str, list[tuple[object, ...]]]:
-    """Return pages, chunks and links, after the services stopped, and the points."""
+    """Return pages, chunks, links and edges, after the services stopped, and the points."""
     connection = await asyncpg.connect(running.dsn)
     queries = {
         "pages": "SELECT path, content_hash FROM pages ORDER BY 1",
         "chunks": "SELECT chunk_id::text, text_hash, char_start, char_end, embedded_in FROM chunks ORDER BY 1",
         "links": "SELECT p.path, ordinal, state, t.path FROM links l JOIN pages p USING (page_id)"
         " LEFT JOIN pages t ON t.page_id = target_page_id ORDER BY 1, 2",
+        "edges": "SELECT p.path, o.path, weight, directions, shared_sources, adamic_adar, affinity FROM edges e"
+        " LEFT JOIN pages p USING (page_id) LEFT JOIN pages o ON o.page_id = e.other_id ORDER BY 1, 2",
+        "marks": "SELECT page_id FROM edge_work",
     }
     found: dict[str, list[tuple[object, ...]]] = {
         name: [tuple(row) for row in await connection.fetch(query)] for name, query in queries.items()
@@ -141,5 +144,6 @@ async def test_after_random_kills_what_is_live_equals_a_clean_rebuild(data_dir: 
     clean = await end_of(data_dir / "clean", vault, 0, random.Random(SEED))
     shutil.rmtree(data_dir / "clean", ignore_errors=True)
     assert len(killed["pages"]) >= 8
-    for part in ("pages", "chunks", "links", "points"):
+    assert killed["marks"] == []
+    for part in ("pages", "chunks", "links", "edges", "marks", "points"):
         assert killed[part] == clean[part], part

@@ -6,6 +6,7 @@ Nothing is taken from this process but the interpreter: what is tried here is wh
 from __future__ import annotations
 
 import os
+import pty
 import shutil
 import signal
 import subprocess
@@ -28,6 +29,12 @@ COMMAND_S = 90.0
 
 STOP_S = 30.0
 """Longest orderly stop."""
+
+_TAKE_THE_TERMINAL = (
+    "import fcntl, os, signal, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+)
+"""Makes standard input the terminal whose Ctrl-C counts, and becomes the command."""
 
 READY = "Up. In another terminal:"
 """What `citebus up` prints last, when everything answers."""
@@ -81,13 +88,13 @@ class Machine:
         """Copy the sample vault and return its folder."""
         return shutil.copytree(SAMPLE_VAULT, self.folder / "orveig")
 
-    def citebus(self, *arguments: str | Path, expect: int = 0) -> subprocess.CompletedProcess[str]:
-        """Run a command to its end and check its exit code."""
+    def citebus(self, *arguments: str | Path, expect: int = 0, typed: str = "") -> subprocess.CompletedProcess[str]:
+        """Run a command to its end and check its exit code; `typed` comes through a pipe."""
         done = subprocess.run(
             [CITEBUS, *arguments],
             cwd=self.folder,
             env=self._environment(),
-            stdin=subprocess.DEVNULL,
+            input=typed,
             capture_output=True,
             text=True,
             timeout=COMMAND_S,
@@ -95,6 +102,47 @@ class Machine:
         )
         assert done.returncode == expect, f"exit code {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
+
+    @contextmanager
+    def running(self, *arguments: str | Path, stdin: int = subprocess.DEVNULL) -> Generator[subprocess.Popen[str]]:
+        """Run a command that takes SIGINT, with its output in a pipe; it is killed if the test did not end it."""
+        with _interruptible():
+            process = subprocess.Popen(
+                [CITEBUS, *arguments],
+                cwd=self.folder,
+                env=self._environment(),
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.communicate(timeout=STOP_S)
+
+    @contextmanager
+    def on_a_terminal(self, *arguments: str | Path) -> Generator[tuple[subprocess.Popen[bytes], int]]:
+        """Run a command on a terminal of its own; yield it with the terminal's other end."""
+        ours, theirs = pty.openpty()
+        environment = {**self._environment(), "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
+        process = subprocess.Popen(
+            [sys.executable, "-c", _TAKE_THE_TERMINAL, CITEBUS, *arguments],
+            cwd=self.folder,
+            env=environment,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
+        )
+        os.close(theirs)
+        try:
+            yield process, ours
+        finally:
+            process.kill()
+            process.wait(STOP_S)
+            os.close(ours)
 
     @contextmanager
     def up(self, *vaults: Path) -> Generator[Up]:

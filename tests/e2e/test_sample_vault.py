@@ -16,6 +16,7 @@ import psutil
 import pytest
 from nats.aio.client import Client
 
+from deploy.embedded.cli.demo import UNANSWERABLE
 from shared.contracts.search import SearchReply
 from tests.e2e.machine import Machine, Up
 
@@ -97,6 +98,19 @@ async def test_no_raw_page_is_ever_cited_though_raw_pages_are_indexed(client: Cl
     assert json.loads(status.data)["pages"] == len(list(up.stack.vaults[0].folder.rglob("*.md")))
 
 
+async def test_exactly_the_pages_older_than_a_source_are_marked_with_the_newest_one(client: Client) -> None:
+    marked: dict[str, tuple[str, str]] = {}
+    for question in questions():
+        for citation in (await ask(client, question.question, k=50, context_window=10_000_000)).citations:
+            if citation.stale is not None:
+                marked[citation.path] = (citation.stale.source_path, str(citation.stale.page_date))
+    minutes = "raw/2025-09-02-reunion-consortium.md"
+    assert marked == {
+        "wiki/entities/vessels/rv-petrel.md": (minutes, "2025-07-12"),
+        "wiki/syntheses/bloom-2024-postmortem.md": (minutes, "2024-09-15"),
+    }
+
+
 async def test_citations_are_numbered_as_the_text_is(client: Client) -> None:
     for question in questions():
         reply = await ask(client, question.question, context_window=8_000)
@@ -131,12 +145,13 @@ async def test_another_service_sees_what_services_there_are(client: Client) -> N
     replies = await client.subscribe(inbox)
     await client.publish("$SRV.INFO", reply=inbox)
     names: dict[str, set[str]] = {}
-    while set(names) != {"citebus-ingest", "citebus-retrieval", "citebus-watcher"}:
+    while set(names) != {"citebus-ingest", "citebus-retrieval", "citebus-watcher", "citebus-chat"}:
         info = json.loads((await replies.next_msg(timeout=10)).data)
         names[info["name"]] = {endpoint["subject"] for endpoint in info["endpoints"]}
     assert names["citebus-retrieval"] == {"citebus.v1.search.*", "citebus.v1.resolve.*"}
+    assert "citebus.v1.chat.*" in names["citebus-chat"]
     assert names["citebus-ingest"] == {"citebus.v1.ingest.status.*", "citebus.v1.ingest.wait.*"}
-    assert names["citebus-watcher"] == {"citebus.v1.ingest.sync.orveig"}
+    assert names["citebus-watcher"] == {"citebus.v1.ingest.sync.orveig", "citebus.v1.ingest.text.orveig"}
 
 
 async def test_nobody_gets_in_without_the_password(up: Up) -> None:
@@ -162,12 +177,38 @@ def test_a_search_on_the_command_line_cites_the_page(up: Up, sample_machine: Mac
     assert "30 m" in printed
 
 
-def test_the_demo_ends_with_a_cited_answer_and_how_to_try_your_own(sample_machine: Machine) -> None:
+def test_the_demo_shows_a_cited_answer_a_refusal_and_how_to_try_your_own(sample_machine: Machine) -> None:
     done = sample_machine.citebus("demo")
-    assert "How often are oxygen optodes calibrated?" in done.stdout
-    assert "every 180 days" in done.stdout
-    assert re.search(r"^Best answer: \[1\] .*, wiki/concepts/calibration-oxygen\.md:\d", done.stdout, re.MULTILINE)
-    assert 'citebus up ~/notes\n  citebus search "your question"' in done.stdout
+    search, ask, refusal = re.split(r'^citebus (?:search|ask) ".*"$', done.stdout, flags=re.MULTILINE)[1:]
+    assert "every 180 days" in search
+    answer, _, sources = ask.partition("\nSources\n")
+    assert re.search(r"180 days.* ?\[1\]", answer, re.DOTALL)
+    assert re.search(r"^\[\d\] .* — wiki/concepts/calibration-oxygen\.md:\d.*  quoted$", sources, re.MULTILINE)
+    assert "Sources" not in refusal
+    assert 'citebus up ~/notes\n  citebus ask "your question"' in refusal
     (vault,) = re.findall(r"lies in (\S+)", done.stderr)
     assert not Path(vault).exists()
     assert not Path(vault).parent.exists()
+
+
+def test_a_question_is_answered_offline_in_the_vaults_own_words(up: Up, sample_machine: Machine) -> None:
+    told = json.loads(sample_machine.citebus("ask", "How deep may divers go at most?", "--json").stdout)
+    assert (told["state"], told["provider"], told["cost"]) == ("done", "extractive", "0")
+    assert "30 m" in told["answer"]
+    assert "wiki/concepts/dive-safety-rules.md" in {one["citation"]["path"] for one in told["citations"]}
+    assert {one["support"] for one in told["citations"]} <= {"quoted", "supported"}
+    assert told["support"]["unsupported"] == 0
+
+
+def test_a_question_that_the_vault_does_not_answer_is_refused(up: Up, sample_machine: Machine) -> None:
+    refused = sample_machine.citebus("ask", UNANSWERABLE, expect=3)
+    assert refused.stdout.count("\n") == 1
+    told = json.loads(sample_machine.citebus("ask", UNANSWERABLE, "--json", expect=3).stdout)
+    assert (told["state"], told["citations"], told["usage"]) == ("refused", [], None)
+
+
+def test_a_follow_up_is_understood(up: Up, sample_machine: Machine) -> None:
+    done = sample_machine.citebus("chat", typed="How often are oxygen optodes calibrated?\nAnd conductivity cells?\n")
+    first, second = done.stdout.split("> And conductivity cells?")
+    assert "wiki/concepts/calibration-oxygen.md" in first
+    assert "wiki/concepts/calibration-conductivity.md" in second

@@ -35,7 +35,8 @@ def status(machine: Machine) -> dict[str, object]:
 def test_up_prints_what_runs_where_each_once_and_no_password(machine: Machine, vault: Path) -> None:
     with machine.up(vault) as up:
         parts = [line.split("  ")[0] for line in up.printed.splitlines()]
-        assert parts == ["part", "nats-server", "postgres", "vectors", "services", "vault garden", "data", parts[-1]]
+        servers, vault_and_data = ["nats-server", "postgres", "vectors"], ["vault garden", "data"]
+        assert parts == ["part", *servers, "services", "chat", *vault_and_data, parts[-1]]
         assert str(vault) in up.printed
         assert str(machine.data_dir) in up.printed
         assert str(up.process.pid) in up.printed

@@ -12,6 +12,7 @@ from uuid import UUID
 from services.ingest.adapters.postgres.ledger import PostgresLedger
 from services.ingest.edges import EdgeRules
 from services.ingest.indexing import Arrival, Indexer
+from services.ingest.preparing import PoolOptions, Preparing
 from shared.contracts.embed import ChunkText
 from shared.contracts.files import FileChanged, VaultSettings
 from shared.contracts.pages import PageEvent
@@ -85,6 +86,7 @@ class EdgeVault:
                 store=store,
                 outbox=_NoOutbox(),
                 catalogue=_DefaultSettings(),
+                preparing=Preparing(PoolOptions(processes=0)),
                 bm25=Bm25Encoder(),
                 space=_SPACE.name,
             )

@@ -19,6 +19,7 @@ from services.ingest.adapters.postgres.point_source import PostgresPointSource
 from services.ingest.embedding_stage import EmbeddingStage
 from services.ingest.indexing import Arrival, Indexer
 from services.ingest.ports import Ledger
+from services.ingest.preparing import PoolOptions, Preparing
 from services.ingest.reconciling import Reconciling
 from shared.contracts.files import FileChanged
 from shared.ids import content_hash, page_id
@@ -47,6 +48,7 @@ class Bench:
             store=cast("VectorStore", MortalStore(r.store, mortal)),
             outbox=MortalOutbox(NatsOutbox(r.client, r.topology), mortal),
             catalogue=NatsVaultCatalogue(r.client, r.topology),
+            preparing=Preparing(PoolOptions(processes=0)),
             bm25=Bm25Encoder(),
             space=r.space.name,
         )

@@ -6,8 +6,11 @@ import os
 
 import pytest
 import structlog.testing
+from pydantic import JsonValue
 
+from services.retrieval.adapters.postgres.page_filter import page_passes, page_predicate
 from shared.contracts.search import ResolveRequest
+from shared.vectors.filter import FieldRange
 from tests.system import Refused, System
 
 PARAGRAPHS = [f"Paragraph {n} speaks of subject number {n} and of nothing else at all. " * 30 for n in range(8)]
@@ -30,6 +33,26 @@ async def test_a_saved_file_is_found_and_cited_where_it_stands(system: System) -
     assert "Ilse Marten" in text[passage.char_start : passage.char_end]
     assert reply.data_version > 0
     assert reply.dangling == 0
+
+
+async def test_filters_bind_by_number_by_day_and_by_folder(system: System) -> None:
+    await system.write("wiki/old.md", "---\nconfidence: 0.4\nlast_verified: 2024-12-31\n---\nThe pump is old.\n")
+    await system.write("wiki/new.md", "---\nconfidence: 0.9\nlast_verified: 2025-01-01\n---\nThe pump is new.\n")
+    await system.write("notes/pump.md", "A pump without any field.\n")
+
+    async def found(**filters: JsonValue) -> set[str]:
+        reply = await system.search("pump", filters=filters)
+        return {citation.path for citation in reply.citations}
+
+    assert await found(confidence={"gte": 0.5}) == {"wiki/new.md"}
+    assert await found(last_verified={"lt": "2025-01-01"}) == {"wiki/old.md"}
+    assert await found(confidence={"exists": False}) == {"notes/pump.md"}
+    assert await found(path={"prefix": "wiki/"}) == {"wiki/new.md", "wiki/old.md"}
+    either: list[JsonValue] = [{"confidence": {"lt": 0.5}}, {"path": {"prefix": "notes/"}}]
+    assert await found(**{"or": either}) == {"wiki/old.md", "notes/pump.md"}
+    asked = page_predicate(FieldRange("confidence", "number", gte=0.5))
+    rows = await system.rows(f"SELECT path FROM pages p WHERE {page_passes(1, 2)}", asked.path, asked.variables)
+    assert [row["path"] for row in rows] == ["wiki/new.md"]
 
 
 async def test_an_edit_of_one_paragraph_embeds_one_text_and_shows_at_once(system: System) -> None:

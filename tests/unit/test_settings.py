@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from services.retrieval.settings import RetrievalSettings
 from shared.embedding.settings import EmbeddingSettings
 from shared.errors import InvalidInput
 from shared.settings import ServiceSettings, settings_from_environment
@@ -26,3 +27,19 @@ def test_settings_that_do_not_fit_together_say_what_is_missing(monkeypatch: pyte
 def test_right_values_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CITEBUS_NAMESPACE", "other")
     assert settings_from_environment(ServiceSettings).topology.root == "other.v1"
+
+
+@pytest.mark.parametrize(
+    ("profiles", "said"),
+    [
+        ('{"fast": {"kind": "hybrid", "rerank": {"depth": 1}}}', "PROFILES is wrong: fast.rerank.depth: .*equal to 2"),
+        ('{"fast": s3cret}', "PROFILES is wrong: it is no JSON .*column 10"),
+    ],
+)
+def test_what_is_wrong_inside_a_structured_value_is_said_by_its_place(
+    monkeypatch: pytest.MonkeyPatch, profiles: str, said: str
+) -> None:
+    monkeypatch.setenv("CITEBUS_RETRIEVAL_PROFILES", profiles)
+    with pytest.raises(InvalidInput, match=said) as refused:
+        settings_from_environment(RetrievalSettings)
+    assert "s3cret" not in str(refused.value)

@@ -20,7 +20,9 @@ from deploy.embedded.cli.screen import printable
 from deploy.embedded.cli.vault_checks import check_inotify, check_vault
 from deploy.embedded.cli.world import DONE, FAILED, World, run
 from deploy.embedded.known_vaults import known_vaults
+from deploy.embedded.provider_text import provider_text, unreachable
 from deploy.embedded.state import RunningStack, read_running_stack
+from shared.contracts.providers import ProviderInfo
 from shared.errors import CitebusError
 
 Vaults = Annotated[
@@ -37,7 +39,7 @@ Vaults = Annotated[
 
 
 def doctor(context: typer.Context, data_dir: DataDir, vaults: Vaults = None, json_output: AsJson = False) -> NoReturn:
-    """Check versions, programs, model, data folder, ports, the running stack, limits and vaults; change nothing.
+    """Check versions, programs, model, data folder, ports, stack, chat provider, limits and vaults; change nothing.
 
     \b
     Examples:
@@ -51,6 +53,7 @@ def doctor(context: typer.Context, data_dir: DataDir, vaults: Vaults = None, jso
         folders = vaults or list(known_vaults(data_dir).values())
         findings = [await asyncio.to_thread(check) for check in machine_checks(data_dir, folders)]
         findings.append(await check_stack(world, data_dir))
+        findings.append(await check_provider(world, data_dir))
         if json_output:
             world.out.out(json.dumps([asdict(finding) for finding in findings], indent=2), highlight=False)
         else:
@@ -87,6 +90,30 @@ async def check_stack(world: World, data_dir: Path) -> Finding:
         return Finding(name, False, str(error), "stop it with Ctrl-C where it runs, and run citebus up again")
     since = f"{running.started_at:%Y-%m-%d %H:%M:%S}"
     return Finding(name, True, f"process {running.pid}, version {running.version}, since {since}: {answered}")
+
+
+async def check_provider(world: World, data_dir: Path) -> Finding:
+    """Who answers questions, by the running stack, else by the settings, has what it needs and can be reached."""
+    name = "chat provider"
+    try:
+        info = await _provider(world, data_dir)
+    except CitebusError as error:
+        return Finding(name, False, str(error), "correct the settings CITEBUS_CHAT_*, or restart the stack")
+    if not info.ready:
+        return Finding(name, False, provider_text(info), info.missing or "see CITEBUS_CHAT_* in docs/settings.md")
+    reason = await unreachable(info)
+    if reason is not None:
+        advice = "start that server, correct CITEBUS_CHAT_BASE_URL, or ask with --provider extractive"
+        return Finding(name, False, f"{provider_text(info)}: {reason}", advice)
+    return Finding(name, True, provider_text(info))
+
+
+async def _provider(world: World, data_dir: Path) -> ProviderInfo:
+    running = read_running_stack(data_dir)
+    if running is None:
+        return world.provider_by_settings()
+    async with world.connect(running.nats_url) as client:
+        return await client.provider()
 
 
 async def _ask(world: World, running: RunningStack) -> str:

@@ -23,7 +23,22 @@ Query = Annotated[str, typer.Argument(metavar="QUERY", help="A question or some 
 Limit = Annotated[int, typer.Option("--k", min=1, max=50, help="Chunks to search for.")]
 Filters = Annotated[
     list[str] | None,
-    typer.Option("--filter", metavar="FIELD=VALUE", show_default=False, help="Only pages with this; repeatable."),
+    typer.Option(
+        "--filter",
+        metavar="CONDITION",
+        show_default=False,
+        help="Only pages with this; repeatable: area=ops,lab area!=ops confidence>=0.5 last_verified<2025-01-01 "
+        "path=wiki/* level? !level?, in quotes.",
+    ),
+]
+FilterJson = Annotated[
+    str | None,
+    typer.Option(
+        "--filter-json",
+        metavar="JSON",
+        show_default=False,
+        help='Such as {"or": [{"area": "ops"}, {"level": {"gte": 2}}]}.',
+    ),
 ]
 Profile = Annotated[str | None, typer.Option("--profile", show_default=False, help="Name of a retrieval profile.")]
 DeadlineMs = Annotated[int, typer.Option("--deadline-ms", min=1, max=60_000, help="Time that the search may take.")]
@@ -38,6 +53,7 @@ def search(  # noqa: PLR0913  (one parameter per option of the command line)
     vault: VaultName = None,
     k: Limit = 8,
     filters: Filters = None,
+    filter_json: FilterJson = None,
     profile: Profile = None,
     deadline_ms: DeadlineMs = 2_000,
     full: Full = False,
@@ -45,23 +61,22 @@ def search(  # noqa: PLR0913  (one parameter per option of the command line)
 ) -> NoReturn:
     """Search a vault and show the passages that answer, with where they stand.
 
-    Asks the vault around the current folder, else all known ones, whose hits are then merged by similarity. Without a
-    running stack one is started for this search.
+    Asks the vault around the current folder, else all, and merges their hits by similarity; starts a stack if need be.
 
     \b
     Examples:
       citebus search "how deep may divers go"
-      citebus search "brake pads" --vault orveig --filter area=energy --k 3
+      citebus search "brake pads" --vault orveig --k 3 --filter area=energy --filter "last_verified>=2025-01-01"
       citebus search "brake pads" --json | jq -r '.hits[].place'
 
     Exit codes: 0 searched (also when nothing was found), 1 a vault did not answer, 2 asked wrongly.
     """
 
     async def work(world: World) -> int:
-        request = _request(query, filters or (), k=k, profile=profile, deadline_ms=deadline_ms)
+        request = _request(query, (filters or (), filter_json), k=k, profile=profile, deadline_ms=deadline_ms)
         async with open_session(world, data_dir, folder_named(vault)) as session:
             vaults = chosen_vaults(session, vault)
-            await _catch_up(world, session, vaults)
+            await catch_up(world, session, vaults)
             replies, failures = await _ask_all(session, vaults, request)
         if json_output:
             world.out.out(as_json(query, merged(replies), replies), highlight=False)
@@ -72,15 +87,15 @@ def search(  # noqa: PLR0913  (one parameter per option of the command line)
     run(context, work)
 
 
-def _request(query: str, filters: Sequence[str], **more: object) -> SearchRequest:
+def _request(query: str, only: tuple[Sequence[str], str | None], **more: object) -> SearchRequest:
     try:
-        return SearchRequest.model_validate({"query": query, "filters": parse_filters(filters), **more})
+        return SearchRequest.model_validate({"query": query, "filters": parse_filters(*only), **more})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise InvalidInput(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
 
 
-async def _catch_up(world: World, session: Session, vaults: Sequence[str]) -> None:
+async def catch_up(world: World, session: Session, vaults: Sequence[str]) -> None:
     """Wait for what changed while no stack ran, when one was started just now."""
     if not session.temporary:
         return

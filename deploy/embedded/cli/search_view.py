@@ -11,7 +11,7 @@ from rich.text import Text
 from deploy.embedded.cli.excerpt import excerpt
 from deploy.embedded.cli.hits import Hit, merged, place
 from deploy.embedded.cli.screen import printable, text_width, wrapped
-from shared.contracts.search import SearchReply
+from shared.contracts.search import Citation, SearchReply, Staleness
 
 SHOWN_LINES = 12
 """Lines of a passage that are shown unless all are asked for, those nearest to the question: eight hits, two pages."""
@@ -30,6 +30,8 @@ def show_hits(console: Console, hits: Sequence[Hit], *, name_vault: bool, full: 
     for rank, hit in enumerate(hits, start=1):
         console.print(_title(rank, hit, name_vault), soft_wrap=True)
         console.print(Text(_INDENT + _about(hit), style="dim"), soft_wrap=True)
+        if hit.citation.stale is not None:
+            console.print(Text(_INDENT + older(hit.citation.stale), style="yellow"), soft_wrap=True)
         for line in _passage(hit, text_width(console) - len(_INDENT), full):
             console.print(_INDENT + line if line else "", soft_wrap=True)
         console.print()
@@ -65,9 +67,19 @@ def _about(hit: Hit) -> str:
     citation = hit.citation
     headings = " > ".join(citation.passages[0].heading_path) if citation.passages else ""
     near = "lexical only" if citation.similarity is None else f"similarity {citation.similarity:.2f}"
-    found = "" if citation.phase == "vector" else "found over links"
+    found = "" if citation.phase == "vector" else _linked_from(citation)
     parts = (place(citation), headings, near, f"score {citation.score:.3f}", found)
     return printable(" · ".join(part for part in parts if part))
+
+
+def _linked_from(citation: Citation) -> str:
+    return "found over links" if citation.via is None else f"linked from {citation.via.title}"
+
+
+def older(stale: Staleness) -> str:
+    """Return in words which source a page is older than."""
+    day = f"file of {stale.source_date}" if stale.by_file_time else str(stale.source_date)
+    return printable(f"older than its source {stale.source_path} ({day}); last verified or changed {stale.page_date}")
 
 
 def _passage(hit: Hit, width: int, full: bool) -> list[str]:

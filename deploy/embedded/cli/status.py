@@ -15,13 +15,15 @@ from deploy.embedded.cli.options import AsJson, DataDir, VaultName
 from deploy.embedded.cli.screen import open_table, printable, size
 from deploy.embedded.cli.session import chosen_vaults, folder_named, open_session
 from deploy.embedded.cli.world import DONE, World, run
+from deploy.embedded.provider_text import provider_text
 from shared.contracts.ingest import RejectedFile, StatusReply
+from shared.contracts.providers import ProviderInfo
 
 _STORES = ("nats", "postgres", "vectors")
 
 
 def status(context: typer.Context, data_dir: DataDir, vault: VaultName = None, json_output: AsJson = False) -> NoReturn:
-    """Show how far ingest is: pages, chunks, vectors, what waits, what was rejected and why.
+    """Show how far ingest is: pages, chunks, vectors, what waits, what was rejected and why, who answers.
 
     \b
     Examples:
@@ -37,12 +39,14 @@ def status(context: typer.Context, data_dir: DataDir, vault: VaultName = None, j
             vaults = chosen_vaults(session, vault) if vault is not None else tuple(sorted(session.vaults))
             replies = await asyncio.gather(*(session.client.status(vault_id) for vault_id in vaults))
             folders = dict(session.vaults)
+            provider = await session.client.provider()
         sizes = await asyncio.to_thread(store_sizes, data_dir)
         if json_output:
-            world.out.out(_as_json(replies, data_dir, sizes), highlight=False)
+            world.out.out(_as_json(replies, data_dir, sizes, provider), highlight=False)
             return DONE
         for reply in replies:
             show_status(world.out, reply, folders[reply.vault_id])
+        world.out.print(printable(f"questions are answered by {provider_text(provider)}"), soft_wrap=True)
         stored = ", ".join(f"{name} {size(count)}" for name, count in sizes.items())
         world.out.print(f"{data_dir}: {stored}", style="dim", soft_wrap=True)
         return DONE
@@ -104,6 +108,8 @@ def _counts(reply: StatusReply) -> list[tuple[str, str]]:
     ]
 
 
-def _as_json(replies: Sequence[StatusReply], data_dir: Path, sizes: dict[str, int]) -> str:
+def _as_json(replies: Sequence[StatusReply], data_dir: Path, sizes: dict[str, int], provider: ProviderInfo) -> str:
     vaults = [reply.model_dump(mode="json") for reply in replies]
-    return json.dumps({"data_dir": str(data_dir), "size_bytes": sizes, "vaults": vaults}, ensure_ascii=False, indent=2)
+    chat = provider.model_dump(mode="json")
+    whole = {"data_dir": str(data_dir), "size_bytes": sizes, "chat": chat, "vaults": vaults}
+    return json.dumps(whole, ensure_ascii=False, indent=2)

@@ -73,7 +73,9 @@ def _show(console: Console, stack: OpenedStack, data_dir: Path) -> None:
     for name, where in rows:
         table.add_row(name, printable(where))
     console.print(table)
-    console.print('Up. In another terminal: citebus search "your question". Stop with Ctrl-C.', soft_wrap=True)
+    console.print(
+        'Up. In another terminal: citebus ask "your question", or citebus chat. Stop with Ctrl-C.', soft_wrap=True
+    )
 
 
 async def _until_stopped(stack: OpenedStack) -> None:

@@ -15,7 +15,9 @@ from rich.console import Console
 from deploy.embedded.cli.screen import open_console, printable
 from deploy.embedded.client import BusClient
 from deploy.embedded.stack_types import OpenedStack, StackOpener, StackOptions
+from shared.contracts.providers import ProviderInfo
 from shared.errors import CitebusError, InvalidInput, NotFound
+from shared.settings import settings_from_environment
 from shared.telemetry import configure_logging
 
 try:
@@ -28,6 +30,9 @@ ErrorT = TypeVar("ErrorT", bound=BaseException)
 DONE = 0
 FAILED = 1
 MISUSED = 2
+REFUSED = 3
+"""Asked rightly, but the vault does not answer that."""
+
 INTERRUPTED = 130  # 128 and the number of SIGINT, as shells have it
 
 QUIET = "ERROR"
@@ -51,6 +56,15 @@ def _open_stack(options: StackOptions, /) -> AbstractAsyncContextManager[OpenedS
     return open_stack(options)
 
 
+def _provider_by_settings() -> ProviderInfo:
+    try:
+        from services.chat.providers.info import provider_info  # noqa: PLC0415  (as above)
+        from services.chat.providers.settings import ChatProviderSettings  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise NotFound(f"the Python package {error.name} is not installed: pip install 'citebus[all]'") from error
+    return provider_info(settings_from_environment(ChatProviderSettings))
+
+
 def _configure_logging(level: str) -> None:
     configure_logging(level=level, style="console")
 
@@ -62,6 +76,8 @@ class World:
     open_stack: StackOpener = _open_stack
     connect: Callable[[str], BusClient] = BusClient
     configure_logging: Callable[[str], None] = _configure_logging
+    provider_by_settings: Callable[[], ProviderInfo] = _provider_by_settings
+    """Who would answer questions in a stack that starts now; raises InvalidInput for settings that are wrong."""
     out: Console = field(default_factory=open_console)
     err: Console = field(default_factory=partial(open_console, stderr=True))
     pace: Pace = Pace()

@@ -15,18 +15,24 @@ from nats.aio.msg import Msg
 from rich.console import Console
 from typer.testing import CliRunner, Result
 
+from deploy.embedded.bus_requests import Requester, Streams
 from deploy.embedded.cli.app import build_app
+from deploy.embedded.cli.screen import open_console
 from deploy.embedded.cli.world import Pace, World
-from deploy.embedded.client import BusClient, Requester
+from deploy.embedded.client import BusClient
 from deploy.embedded.known_vaults import remember_vaults
 from deploy.embedded.stack_types import OpenedStack, StackOptions, StackPart
 from shared.contracts.error import ErrorReply
 from shared.contracts.ingest import RejectedFile, SpaceStatus, StatusReply, SyncReply, WaitReply
 from shared.contracts.message import Message
+from shared.contracts.providers import PROVIDER_KEY, ProviderInfo
 from shared.contracts.search import Citation, SearchReply, SearchResult
 from shared.errors import CitebusError
+from tests.unit.cli.scripted_turns import ScriptedTurns
 
 PAGE_ID = "00000000-0000-4000-8000-000000000001"
+
+OFFLINE = ProviderInfo(provider="extractive", priced=True, ready=True)
 
 Reply = Message | Exception
 Answer = Reply | list[Message]
@@ -40,6 +46,11 @@ class ScriptedBus:
     requests: list[tuple[str, dict[str, object]]] = field(default_factory=list[tuple[str, dict[str, object]]])
     timeouts: list[float] = field(default_factory=list[float])
     opened: list[str] = field(default_factory=list[str])
+    raw: dict[str, Msg] = field(default_factory=dict[str, Msg])
+    """Replies that are no messages of citebus, by subject."""
+    provider: ProviderInfo | None = OFFLINE
+    """What the chat service says of itself; None: it is of an earlier version."""
+    turns: ScriptedTurns = field(default_factory=ScriptedTurns)
     closed: int = 0
 
     @asynccontextmanager
@@ -54,8 +65,14 @@ class ScriptedBus:
 
     async def request(self, subject: str, payload: bytes = b"", timeout: float = 0.5) -> Msg:
         await asyncio.sleep(0)
-        self.requests.append((subject, json.loads(payload)))
+        self.requests.append((subject, json.loads(payload or b"{}")))
         self.timeouts.append(timeout)
+        if subject in self.raw:
+            return self.raw[subject]
+        if subject.startswith("citebus.v1.chat.") and subject not in self.answers:
+            return as_message(await self.turns.accept(json.loads(payload), subject))
+        if subject == "$SRV.INFO.citebus-chat" and self.provider is not None:
+            return service_info({PROVIDER_KEY: self.provider.model_dump_json()})
         if subject not in self.answers:
             raise nats.errors.NoRespondersError
         answer = self.answers[subject]
@@ -65,8 +82,23 @@ class ScriptedBus:
             raise answer
         return as_message(answer)
 
+    async def publish(self, subject: str, payload: bytes = b"") -> None:
+        del payload
+        await self.turns.publish(subject)
+
+    async def flush(self) -> None:
+        """Everything arrives at once."""
+
+    def jetstream(self) -> Streams:
+        return self.turns
+
     def asked(self, subject: str) -> list[dict[str, object]]:
         return [request for asked, request in self.requests if asked == subject]
+
+
+def service_info(metadata: dict[str, str]) -> Msg:
+    info = {"name": "service", "endpoints": [{"name": "endpoint", "metadata": metadata}]}
+    return Msg(_client=Client(), data=json.dumps(info).encode())
 
 
 def as_message(reply: Message) -> Msg:
@@ -126,13 +158,12 @@ class CommandLine:
     stall_s: float = 60.0
 
     def run(self, *arguments: str, input: str | None = None, data_dir: bool = True) -> Result:
-        consoles = {} if self.out is None else {"out": self.out}
         world = World(
             open_stack=self.opener,
             connect=lambda url: BusClient(url, connect=self.bus.connect),
             configure_logging=lambda level: None,
             pace=Pace(poll_s=0.0, stall_s=self.stall_s),
-            **consoles,
+            out=self.out or open_console(),
         )
         place = ("--data-dir", str(self.data_dir)) if data_dir else ()
         return CliRunner().invoke(build_app(), [*arguments, *place], input=input, obj=world)

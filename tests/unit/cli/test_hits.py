@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from deploy.embedded.cli.excerpt import excerpt
-from deploy.embedded.cli.filters import parse_filters
 from deploy.embedded.cli.hits import merged, place, split_context
 from deploy.embedded.cli.screen import printable, wrapped
-from shared.errors import InvalidInput
 from tests.unit.cli.fakes import citation, search_reply
 
 LINE = st.text(st.characters(exclude_characters="[\n", exclude_categories=("Cs", "Cc")), min_size=1, max_size=30)
@@ -53,28 +50,6 @@ def test_several_passages_of_a_page_are_all_in_its_place() -> None:
     one = citation(1, "Tides", 0.5).passages[0]
     two = one.model_copy(update={"line_start": 40, "line_end": 41})
     assert place(citation(1, "Tides", 0.5, passages=(one, two))) == "wiki/Tides.md:12-30,40"
-
-
-def test_a_field_named_twice_matches_either_value() -> None:
-    assert parse_filters(["area=energy", "area=diving"]) == {"area": ["energy", "diving"]}
-
-
-def test_numbers_and_truth_values_are_given_in_both_forms() -> None:
-    assert parse_filters(["level=3", "draft=true"]) == {"level": ["3", 3], "draft": ["true", True]}
-
-
-def test_an_empty_value_matches_nothing() -> None:
-    assert parse_filters(["area="]) == {"area": []}
-
-
-def test_a_value_may_hold_an_equals_sign() -> None:
-    assert parse_filters(["title=a=b"]) == {"title": ["a=b"]}
-
-
-@pytest.mark.parametrize("option", ["area", "=energy", " =x"])
-def test_a_filter_without_field_or_value_is_refused(option: str) -> None:
-    with pytest.raises(InvalidInput, match="field=value"):
-        parse_filters([option])
 
 
 def test_the_lines_that_are_shown_are_those_with_the_questions_words() -> None:

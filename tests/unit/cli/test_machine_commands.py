@@ -11,20 +11,21 @@ from pathlib import Path
 import pytest
 
 from deploy.embedded.cli import checks
-from deploy.embedded.cli.app import COMMANDS
-from deploy.embedded.cli.demo import QUESTION
+from deploy.embedded.cli.app import COMMANDS, CONVERSATIONS
+from deploy.embedded.cli.demo import QUESTION, UNANSWERABLE
 from deploy.embedded.cli.vault_checks import check_inotify, check_vault
 from deploy.embedded.ports import PortBook
 from shared.errors import InvalidInput, Unavailable
 from tests.unit.cli.fakes import CommandLine, VaultsOnlyStack, citation, search_reply, status_reply, sync_reply
+from tests.unit.cli.scripted_turns import Turn, deltas, done, refused, sources, use
 from tests.unit.cli.test_sessions import pretend_running
 
-NAMES = [command.__name__ for command in COMMANDS]
+NAMES = [command.__name__ for command in COMMANDS] + [f"conversations {name}" for name in CONVERSATIONS]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_help_teaches_with_an_example_and_names_the_exit_codes(line: CommandLine, name: str) -> None:
-    result = line.run(name, "--help", data_dir=False)
+    result = line.run(*name.split(), "--help", data_dir=False)
     assert result.exit_code == 0
     assert f"\n    citebus {name}" in result.stdout
     assert "Exit codes: 0" in result.stdout
@@ -32,8 +33,9 @@ def test_every_help_teaches_with_an_example_and_names_the_exit_codes(line: Comma
 
 def test_the_help_lists_every_command_whole(line: CommandLine) -> None:
     listing = line.run("--help", data_dir=False).stdout
+    lines = [text.split(maxsplit=1) for text in listing.splitlines()]
     for command, summary in COMMANDS.items():
-        assert f"{command.__name__:<7}  {summary}" in listing
+        assert [command.__name__, summary] in lines
 
 
 def test_an_unknown_option_is_a_misuse(line: CommandLine) -> None:
@@ -115,6 +117,7 @@ def test_doctor_as_json_lists_every_check(line: CommandLine) -> None:
     names = [finding["name"] for finding in json.loads(line.run("doctor", "--json").stdout)]
     assert names == [
         "Python", "packages", "NATS server", "Postgres", "model", "data folder", "ports", "inotify", "stack",
+        "chat provider",
     ]  # fmt: skip
 
 
@@ -162,30 +165,43 @@ def test_an_unreadable_file_is_named(vault: Path) -> None:
     assert "wiki/tides.md" in check_vault(vault).seen
 
 
-def test_the_demo_ends_with_a_cited_answer_and_how_to_go_on(line: CommandLine) -> None:
+@pytest.fixture
+def demo_line(line: CommandLine) -> CommandLine:
+    """A stack whose vault `orveig` has an answer for the first question and none for the second."""
     line.bus.answers |= {
         "citebus.v1.search.orveig": search_reply(citation(1, "Bloom", 0.8)),
         "citebus.v1.ingest.status.orveig": status_reply("orveig"),
         "citebus.v1.ingest.sync.orveig": sync_reply(),
     }
-    result = line.run("demo", data_dir=False)
+    text = "Every 180 days [1]."
+    answer = [sources(citation(1, "Bloom", 0.8)), *deltas(text), use(text, text, 1, "quoted"), done()]
+    line.bus.turns.turns.extend([Turn(answer), refused("The pages of this vault do not answer that.")])
+    return line
+
+
+def test_the_demo_shows_a_cited_answer_a_refusal_and_how_to_go_on(demo_line: CommandLine) -> None:
+    result = demo_line.run("demo", data_dir=False)
     assert result.exit_code == 0
-    assert line.bus.asked("citebus.v1.search.orveig")[0]["query"] == QUESTION
-    assert "Best answer: [1] Bloom, wiki/Bloom.md:12-30" in result.stdout
+    assert demo_line.bus.asked("citebus.v1.search.orveig")[0]["query"] == QUESTION
+    asked = [(request["question"], request["provider"]) for request in demo_line.bus.turns.requests]
+    assert asked == [(QUESTION, "extractive"), (UNANSWERABLE, "extractive")]
+    assert "Every 180 days [1].\n\nSources\n[1] Bloom — wiki/Bloom.md:12-30" in result.stdout
+    assert f'"{UNANSWERABLE}"\n\nThe pages of this vault do not answer that.\n' in result.stdout
     assert "citebus up ~/notes" in result.stdout
-    assert not line.opener.opened[0].data_dir.exists()
+    assert not demo_line.opener.opened[0].data_dir.exists()
 
 
-def test_a_demo_that_is_kept_lies_where_it_was_asked_for(line: CommandLine) -> None:
-    line.bus.answers |= {
-        "citebus.v1.search.orveig": search_reply(),
-        "citebus.v1.ingest.status.orveig": status_reply("orveig"),
-        "citebus.v1.ingest.sync.orveig": sync_reply(),
-    }
-    result = line.run("demo")
-    assert result.exit_code == 1
-    assert (line.data_dir / "orveig" / "purpose.md").is_file()
-    assert f"citebus up {line.data_dir / 'orveig'}" in result.stdout
+def test_a_demo_that_is_kept_lies_where_it_was_asked_for(demo_line: CommandLine) -> None:
+    result = demo_line.run("demo")
+    assert result.exit_code == 0
+    assert (demo_line.data_dir / "orveig" / "purpose.md").is_file()
+    assert f"citebus up {demo_line.data_dir / 'orveig'}" in result.stdout
+
+
+def test_a_demo_without_an_answer_has_failed(demo_line: CommandLine) -> None:
+    demo_line.bus.turns.turns.popleft()
+    demo_line.bus.turns.turns.appendleft(refused("Nothing was found in this vault about that."))
+    assert demo_line.run("demo").exit_code == 1
 
 
 def test_the_version_names_the_engines(line: CommandLine) -> None:

@@ -65,6 +65,27 @@ def test_a_hit_says_where_it_stands_how_near_it_is_and_what_it_says(two_vaults: 
     assert "Text of Near." in result.stdout
 
 
+@pytest.mark.parametrize(("by_file", "day"), [(False, "2025-09-02"), (True, "file of 2025-09-02")])
+def test_a_page_older_than_its_source_says_so(two_vaults: CommandLine, by_file: bool, day: str) -> None:
+    stale = {
+        "source_path": "raw/minutes.md",
+        "source_date": "2025-09-02",
+        "page_date": "2025-07-12",
+        "by_file_time": by_file,
+    }
+    two_vaults.bus.answers["citebus.v1.search.beta"] = search_reply(citation(1, "Near", 0.9, stale=stale))
+    result = two_vaults.run("search", "tides", "--vault", "beta")
+    assert f"older than its source raw/minutes.md ({day}); last verified or changed 2025-07-12" in result.stdout
+
+
+def test_a_page_found_over_the_graph_says_which_page_led_there(two_vaults: CommandLine) -> None:
+    via = {"id": "00000000-0000-4000-8000-000000000001", "title": "Tides", "slug": "tides"}
+    reply = search_reply(citation(1, "Near", 0.9, phase="expansion", weight=3.0, via=via))
+    two_vaults.bus.answers["citebus.v1.search.beta"] = reply
+    result = two_vaults.run("search", "tides", "--vault", "beta")
+    assert "score 1.000 · linked from Tides" in result.stdout
+
+
 def test_options_become_the_request(two_vaults: CommandLine) -> None:
     two_vaults.run(
         "search", "tides", "--vault", "beta", "--k", "3", "--filter", "area=energy", "--filter", "area=diving",
@@ -74,6 +95,13 @@ def test_options_become_the_request(two_vaults: CommandLine) -> None:
     assert request["query"] == "tides"
     assert request["filters"] == {"area": ["energy", "diving"]}
     assert (request["k"], request["profile"], request["deadline_ms"]) == (3, "lexical", 700)
+
+
+def test_a_filter_in_json_binds_with_the_others(two_vaults: CommandLine) -> None:
+    only = ("--filter", "confidence>=0.5", "--filter-json", '{"not": {"area": "energy"}}')
+    two_vaults.run("search", "tides", "--vault", "beta", *only)
+    (request,) = two_vaults.bus.asked("citebus.v1.search.beta")
+    assert request["filters"] == {"and": [{"confidence": {"gte": 0.5}}, {"not": {"area": "energy"}}]}
 
 
 def test_what_made_a_reply_less_than_whole_is_said(two_vaults: CommandLine) -> None:

@@ -1,0 +1,1 @@
+"""Streams answers with citations beside the text, and keeps conversations."""

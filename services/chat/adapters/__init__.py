@@ -1,0 +1,1 @@
+"""What answering reaches the outside with: NATS and Postgres."""

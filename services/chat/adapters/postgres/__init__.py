@@ -1,0 +1,1 @@
+"""Turns and grounding pages in Postgres."""
