@@ -9,6 +9,7 @@ space; without one, a low default refuses only what clearly nothing fits.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -66,14 +67,24 @@ class CalibratedGate:
         self._thresholds = thresholds
 
     async def enough(self, vault_id: str, question: str, context: SearchReply) -> bool:
-        """See EvidenceGate.enough."""
+        """See EvidenceGate.enough. No model reads where whatever it said would change nothing."""
+        reader = self._ranker.reader_of(question)
+        threshold = await self._threshold(vault_id, context.space, reader or WORDS)
+        least, most = evidence_bounds(await self._ranker.by_words(question, context), context)
+        if reader is not None and (least >= threshold or most < threshold):
+            return least >= threshold
         evidence = evidence_of(await self._ranker.ranking(question, context), context)
+        if evidence.measure != (reader or WORDS):  # the model failed
+            threshold = await self._threshold(vault_id, context.space, evidence.measure)
+        return evidence.score >= threshold
+
+    async def _threshold(self, vault_id: str, space: str, measure: str) -> float:
         try:
-            threshold = await self._thresholds.threshold(vault_id, context.space, evidence.measure)
+            recorded = await self._thresholds.threshold(vault_id, space, measure)
         except RetryableError as error:
             _log.warning("evidence is judged by the default threshold", vault=vault_id, error=str(error))
-            threshold = None
-        return evidence.score >= (default_threshold(evidence.measure) if threshold is None else threshold)
+            recorded = None
+        return default_threshold(measure) if recorded is None else recorded
 
 
 def default_threshold(measure: str) -> float:
@@ -83,16 +94,31 @@ def default_threshold(measure: str) -> float:
 
 def evidence_of(ranking: Ranking, context: SearchReply) -> Evidence:
     """Return the evidence that a context has for a question. Pure."""
+    shares = _shares_by_words(ranking, context)
+    if ranking.most_by_model is None:
+        return Evidence(WORDS, _mean(shares))
+    by_model = _scaled(ranking.most_by_model, _LOG_ODDS_FROM, _LOG_ODDS_TO)
+    return Evidence(ranking.scorer or WORDS, _mean([*shares, (_MODEL, by_model)]))
+
+
+def evidence_bounds(ranking: Ranking, context: SearchReply) -> tuple[float, float]:
+    """Return between which scores the evidence would be if a model read, whatever it said. Pure."""
+    shares = _shares_by_words(ranking, context)
+    return _mean([*shares, (_MODEL, 0.0)]), _mean([*shares, (_MODEL, 1.0)])
+
+
+def _shares_by_words(ranking: Ranking, context: SearchReply) -> list[tuple[float, float]]:
+    """Return weight and value of each share that needs no model."""
     shares = [(_COVERAGE, _coverage(ranking))]
     similarity = max((each.similarity for each in context.citations if each.similarity is not None), default=None)
     scale = next((each for each in _SIMILARITY_SCALES if each[0] in context.space.lower()), None)
     if similarity is not None and scale is not None:
         shares.append((_SIMILARITY, _scaled(similarity, scale[1], scale[2])))
-    by_model = ranking.most_by_model
-    if by_model is not None:
-        shares.append((_MODEL, _scaled(by_model, _LOG_ODDS_FROM, _LOG_ODDS_TO)))
-    score = sum(weight * share for weight, share in shares) / sum(weight for weight, _ in shares)
-    return Evidence(WORDS if by_model is None else ranking.scorer or WORDS, round(score, 4))
+    return shares
+
+
+def _mean(shares: Sequence[tuple[float, float]]) -> float:
+    return round(sum(weight * share for weight, share in shares) / sum(weight for weight, _ in shares), 4)
 
 
 def _coverage(ranking: Ranking) -> float:

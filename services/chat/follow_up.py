@@ -1,7 +1,7 @@
 """Makes a follow-up question standalone for the search, by rule and without a model.
 
-A question depends on the one before when it is short (under three telling words), opens like a continuation (`and`,
-`what about`, `und`, `et`), or points back (`it`, `they`, `davon`, `celui-ci`). Then the telling words of the question
+A question depends on the one before when it has under two telling words, or under three and is no whole question
+(`diesel in winter?`), opens like a continuation (`and`, `what about`, `und`, `et`), or points back (`it`, `davon`). Then the telling words of the question
 before are appended; that one may itself have been a follow-up, so the words of an exchange are carried on. The prompt
 shows the model the question as asked: it has the history.
 """
@@ -14,6 +14,9 @@ from collections.abc import Sequence
 from services.chat.languages import EVERY_STOP_WORD, word_set, words_of
 
 _FEW_TELLING = 3
+_FEW_OF_A_QUESTION = 2
+"""What is asked with a question word names its subject in fewer words: "what is the capital of France" stands alone."""
+
 _MOST_CARRIED = 12
 """Words: more would outweigh the question itself."""
 
@@ -37,6 +40,13 @@ _CONTINUING = re.compile(
     re.IGNORECASE,
 )
 
+_ASKING = re.compile(
+    r"\s*(?:what|who|whom|whose|which|where|when|how"
+    r"|was|wer|wen|wem|wessen|welche[rsmn]?|wo|woher|wohin|wann|wie"
+    r"|que|quoi|qui|quel(?:le)?s?|où|quand|comment|combien|qu['’]est-ce)\b",
+    re.IGNORECASE,
+)
+
 
 def standalone(question: str, earlier: Sequence[str]) -> str:
     """Return what to search for; `earlier` are the conversation's questions, oldest first. Pure."""
@@ -51,7 +61,7 @@ def depends(question: str) -> bool:
     words = [word.lower() for word in words_of(question)]
     pairs = zip(words, (*words[1:], "?"), strict=True)
     return (
-        len(_telling(question)) < _FEW_TELLING
+        len(_telling(question)) < (_FEW_OF_A_QUESTION if _ASKING.match(question) else _FEW_TELLING)
         or _CONTINUING.match(question) is not None
         or any(word in _POINTING for word in words)
         or any(word in _POINTING_WITHOUT_NOUN and after in EVERY_STOP_WORD | {"?"} for word, after in pairs)

@@ -8,17 +8,19 @@ Deterministic for a deterministic scorer. A scorer that fails is done without, a
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import structlog
 
 from services.chat.context_entries import ContextEntry, context_entries
 from services.chat.languages import Language, language_of, words_of
 from services.chat.sentences import Unit, units_of
-from services.chat.support_words import Token, tokens_of
+from services.chat.support_words import tokens_of
 from shared.contracts.search import SearchReply
 from shared.errors import CitebusError
 from shared.scoring.scorer import PassageScorer
@@ -34,7 +36,11 @@ _KEPT = 16
 _MOST_UNITS = 4_000
 _MOST_QUESTION_CHARS = 2_000
 _MOST_SCORED_CHARS = 600
-"""Bounds of one ranking, of its question, and of a unit that the model reads."""
+_MOST_READ_CHARS = 4_000
+"""Bounds of one ranking, of its question, of a unit that the model reads, and of one whose words are compared."""
+
+_ENTRIES_KEPT = 128
+"""Passages taken apart: the same pages are found again and again."""
 
 _HEADING = 0.6
 _NEAR = 0.4
@@ -103,14 +109,22 @@ class SentenceRanker:
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
-        ranking = await self._read(by_words(question, context))
+        ranking = await self._read(await self.by_words(question, context))
         self._kept[key] = ranking
         while len(self._kept) > _KEPT:
             self._kept.popitem(last=False)
         return ranking
 
+    async def by_words(self, question: str, context: SearchReply) -> Ranking:
+        """Return the ranking without the model."""
+        return await asyncio.to_thread(by_words, question, context)
+
+    def reader_of(self, question: str) -> str | None:
+        """Return the name of the model that would read for this question; None: none would."""
+        return self._scorer.name if self._scorer is not None and _reads(question) else None
+
     async def _read(self, ranking: Ranking) -> Ranking:
-        if self._scorer is None or not _reads(ranking.question):
+        if self._scorer is None or self.reader_of(ranking.question) is None:
             return ranking
         order = sorted(range(len(ranking.units)), key=lambda at: -ranking.units[at].words)
         chosen = [at for at in order if ranking.units[at].unit.kind not in {"code", "heading"}][:MOST_SCORED]
@@ -154,15 +168,41 @@ def by_words(question: str, context: SearchReply) -> Ranking:
     """Return the ranking without any model. Pure."""
     question = question[:_MOST_QUESTION_CHARS]
     asked = _asked(question)
-    read = [(entry, units_of(entry.text)) for entry in context_entries(context).values()]
-    tokens = {entry.n: [tokens_of(unit.text) for unit in units] for entry, units in read}
-    rarity = _rarity(asked, [token for each in tokens.values() for token in each])
+    read = _entries(context)
+    rarity = _rarity(asked, [keys for _, units in read for _, keys, _ in units])
     similar = {citation.n: citation.similarity or 0.0 for citation in context.citations}
     ranked: list[Ranked] = []
     for rank, (entry, units) in enumerate(read):
         bonus = _RANK / (1 + rank) + _SIMILARITY * max(0.0, similar.get(entry.n, 0.0))
-        ranked += _entry(entry, units, tokens[entry.n], rarity, bonus)
-    return Ranking(question, language_of(question), rarity, tuple(ranked[:_MOST_UNITS]), None)
+        ranked += _entry(entry, units, rarity, bonus)
+    return Ranking(question, language_of(question), rarity, tuple(ranked), None)
+
+
+_ReadUnit = tuple[Unit, frozenset[str], frozenset[str]]
+"""A unit, its stems, and those of the headings above."""
+
+
+def _entries(context: SearchReply) -> list[tuple[ContextEntry, Sequence[_ReadUnit]]]:
+    """Return the entries taken apart, the first ones that have _MOST_UNITS units together."""
+    read: list[tuple[ContextEntry, Sequence[_ReadUnit]]] = []
+    left = _MOST_UNITS
+    for entry in context_entries(context).values():
+        units = _read_units(entry.text)[:left]
+        left -= len(units)
+        if units:
+            read.append((entry, units))
+    return read
+
+
+@lru_cache(maxsize=_ENTRIES_KEPT)
+def _read_units(text: str) -> tuple[_ReadUnit, ...]:
+    headings: dict[tuple[str, ...], frozenset[str]] = {}
+    read: list[_ReadUnit] = []
+    for unit in units_of(text)[:_MOST_UNITS]:
+        if unit.headings not in headings:
+            headings[unit.headings] = frozenset[str]().union(*(_keys(heading) for heading in unit.headings))
+        read.append((unit, _keys(unit.text[:_MOST_READ_CHARS]), headings[unit.headings]))
+    return tuple(read)
 
 
 def _asked(question: str) -> list[str]:
@@ -171,37 +211,27 @@ def _asked(question: str) -> list[str]:
     ]
 
 
-def _rarity(asked: Sequence[str], units: Sequence[tuple[Token, ...]]) -> dict[str, float]:
+def _rarity(asked: Sequence[str], units: Sequence[frozenset[str]]) -> dict[str, float]:
     """Return for each word the logarithm of how rare units with it are, at least a little."""
-    counted = Counter(key for tokens in units for key in {token.key for token in tokens if token.weight})
+    counted = Counter(word for stems in units for word in asked if word in stems)
     return {word: math.log(1 + (len(units) + 1) / (counted[word] + 1)) for word in asked}
 
 
-def _entry(
-    entry: ContextEntry,
-    units: Sequence[Unit],
-    tokens: Sequence[tuple[Token, ...]],
-    rarity: dict[str, float],
-    bonus: float,
-) -> list[Ranked]:
-    title = _keys(tokens_of(entry.title))
-    ranked: list[Ranked] = []
+def _entry(entry: ContextEntry, units: Sequence[_ReadUnit], rarity: dict[str, float], bonus: float) -> Iterator[Ranked]:
+    title = _keys(entry.title)
     total = sum(rarity.values()) or 1.0
     before: frozenset[str] = frozenset()
     block = -1
-    for place, (unit, words) in enumerate(zip(units, tokens, strict=True)):
-        own = _keys(words)
-        above = title.union(*(_keys(tokens_of(heading)) for heading in unit.headings))
+    for place, (unit, own, above) in enumerate(units):
         near = before if unit.block == block else frozenset[str]()
-        score = sum(weight * _found(word, own, above, near) for word, weight in rarity.items()) / total
+        score = sum(weight * _found(word, own, above | title, near) for word, weight in rarity.items()) / total
         covered = frozenset(word for word in rarity if word in own)
-        ranked.append(Ranked(entry.n, place, unit, (entry.title,), own, score + bonus, covered))
+        yield Ranked(entry.n, place, unit, (entry.title,), own, score + bonus, covered)
         before, block = own, unit.block
-    return ranked
 
 
-def _keys(tokens: Sequence[Token]) -> frozenset[str]:
-    return frozenset(token.key for token in tokens if token.weight)
+def _keys(text: str) -> frozenset[str]:
+    return frozenset(token.key for token in tokens_of(text) if token.weight)
 
 
 def _found(word: str, own: frozenset[str], above: frozenset[str], near: frozenset[str]) -> float:

@@ -2,7 +2,8 @@
 
 A table row reads `header: cell; header: cell`, so that it stands alone; a code block is never cut. Links read as their
 words, marks of emphasis are taken out, code spans keep their backticks. Where a sentence ends is told by
-services.chat.sentence_ends. Front matter, images, rules and comments are nothing to quote. Linear time; pure.
+services.chat.sentence_ends. Front matter, images, rules and comments are nothing to quote. Every pattern looks at a
+bounded stretch, so that time is linear; pure.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ _DELIMITERS = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\
 _NOTHING = re.compile(r"[ \t]*(?:!\[\[[^\]]*\]\]|!\[[^\]]*\]\([^)]*\)|[-*_=]{3,}|…|<!--.*?-->)?[ \t]*$")
 _FRONT_MATTER = re.compile(r"---[ \t]*\n.*?\n---[ \t]*(?:\n|$)", re.DOTALL)
 _CELL_END = re.compile(r"(?<!\\)\|")
-_WIKILINK = re.compile(r"!?\[\[([^\]|\\]*?)(?:\\?\|([^\]]*))?\]\]")
-_LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*(?:\s+\"[^\"]*\")?\)")
-_EMPHASIS = re.compile(r"(\*{1,3}|(?<!\w)_{1,3})(?=\S)(.+?)(?<=\S)\1(?!\w)|~~(?=\S)(.+?)~~")
+_WIKILINK = re.compile(r"!?\[\[([^\]|\\]{0,300}?)(?:\\?\|([^\]]{0,300}))?\]\]")
+_LINK = re.compile(
+    r"!?\[((?:[^\[\]]|\[[^\[\]]{0,100}\]){0,400})\]\([^()\s]{0,2000}(?:\([^()]{0,200}\)[^()\s]{0,200}){0,3}(?:\s+\"[^\"]{0,300}\")?\)"
+)
+_EMPHASIS = re.compile(r"(\*{1,3}|(?<!\w)_{1,3})(?=\S)(.{1,600}?)(?<=\S)\1(?!\w)|~~(?=\S)(.{1,600}?)~~")
 _ESCAPE = re.compile(r"\\([^\w\s])")
-_CODE_SPAN = re.compile(r"(`+)(?:.+?)\1")
+_CODE_SPAN = re.compile(r"(`+)(?:.{1,2000}?)\1")
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
 
 

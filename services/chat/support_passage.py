@@ -17,6 +17,9 @@ from services.chat.support_words import Token, plain_words, tokens_of
 _KEPT = 64
 """Passages: those of a few turns at once."""
 
+_MOST_UNITS = 3_000
+"""Of one passage, some 400 kB: what is beyond is only found when it is quoted."""
+
 _LETTERS_OF_PREFIX = 4
 _SHORTEST_PART = 5
 """Letters that a word shares with a longer one, or lies within a compound, to be taken for the same."""
@@ -110,7 +113,7 @@ def read_passages(passages: Sequence[str]) -> ReadPassage:
 @lru_cache(maxsize=_KEPT)
 def _read(text: str) -> ReadPassage:
     units: list[ReadUnit] = []
-    for unit in units_of(text):
+    for unit in units_of(text)[:_MOST_UNITS]:
         units.append(_read_unit(unit, units[-1] if units else None))
     places: dict[str, list[int]] = {}
     for index, unit in enumerate(units):

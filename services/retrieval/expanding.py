@@ -63,8 +63,8 @@ class Expander:
 class Start:
     """Where the walk starts."""
 
-    pages: tuple[UUID, ...]
-    """Of the seeds, best first."""
+    pages: Mapping[UUID, float]
+    """Of the seeds, best first, with their standing: 1 for the best, less as the score of their best seed is less."""
     hubs: Collection[UUID]
     filtered: bool
     """The request has filters of its own."""

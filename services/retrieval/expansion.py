@@ -2,14 +2,15 @@
 
 One step weighs what the edge does. Two steps weigh half of the weaker of their edges: a chain holds what its weakest
 part holds. So a page never ranks before the one that it was reached through, and a farther page ranks before a nearer
-one only where both its edges are more than twice as strong. Pages that only list others are not walked through and
-weigh little themselves.
+one only where both its edges are more than twice as strong. A page stands as well as the seed that led to it: what is
+next to a hit that is hardly one comes behind what is next to the best. Pages that only list others are not walked
+through and weigh little themselves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from services.retrieval.ports import Neighbours
@@ -50,37 +51,39 @@ class Reached:
 class _Way:
     """How a page was reached; the smaller, the better."""
 
-    negative_weight: float
+    negative_rank: float
+    """Of the weight, times the standing of the seed."""
     depth: int
     origin: int
-    """Rank of the seed that it begins at."""
+    """Place of the seed that it begins at."""
     via: UUID
+    weight: float
 
 
 def walk(
-    around: Mapping[UUID, Neighbours], seeds: Sequence[UUID], hubs: Collection[UUID], bounds: Bounds
+    around: Mapping[UUID, Neighbours], seeds: Mapping[UUID, float], hubs: Collection[UUID], bounds: Bounds
 ) -> tuple[Reached, ...]:
-    """Return the pages within `bounds` of the seeds, best weight first; ties: the nearer, then the better
-    seed's, then by id.
+    """Return the pages within `bounds` of the seeds, best first; ties: the nearer, then the better seed's, then by id.
 
-    `around` holds the neighbours of the seeds and of pages next to them; who is not in it is not walked through. Seeds
-    come best first and are not among what is returned. A page that is reached in several ways counts by its best one.
+    `seeds` are pages with their standing, 0 to 1, best first; they are not among what is returned. `around` holds the
+    neighbours of the seeds and of pages next to them; who is not in it is not walked through. A page that is reached in
+    several ways counts by its best one.
     """
-    origins = {page_id: rank for rank, page_id in enumerate(dict.fromkeys(seeds))}
     ways: dict[UUID, _Way] = {}
+    standings = list(seeds.values())
     if bounds.depth > 0:
-        for seed, rank in origins.items():
-            _offer(ways, _linked(around, seed, hubs, bounds), _Way(0.0, 1, rank, seed), origins)
+        for place, (seed, standing) in enumerate(seeds.items()):
+            for target, weight in _linked(around, seed, hubs, bounds):
+                _offer(ways, target, _Way(-weight * standing, 1, place, seed, weight), seeds)
     if bounds.depth > 1:
         for between, way in list(ways.items()):
-            weaker = (
-                (target, STEP_DECAY * min(weight, -way.negative_weight))
-                for target, weight in _linked(around, between, hubs, bounds)
-            )
-            _offer(ways, weaker, _Way(0.0, 2, way.origin, between), origins)
+            for target, weight in _linked(around, between, hubs, bounds):
+                weaker = STEP_DECAY * min(weight, way.weight)
+                rank = -weaker * standings[way.origin]
+                _offer(ways, target, _Way(rank, 2, way.origin, between, weaker), seeds)
     reached = (_damped(page_id, way, hubs) for page_id, way in ways.items())
     ranked = sorted(reached, key=lambda item: (item[1], item[0]))[: bounds.total]
-    return tuple(Reached(page_id, -way.negative_weight, way.depth, way.via) for page_id, way in ranked)
+    return tuple(Reached(page_id, way.weight, way.depth, way.via) for page_id, way in ranked)
 
 
 def _linked(
@@ -90,18 +93,14 @@ def _linked(
     return () if neighbours is None or page_id in hubs else neighbours.linked[: bounds.fan_out]
 
 
-def _offer(ways: dict[UUID, _Way], linked: Iterable[tuple[UUID, float]], like: _Way, seeds: Collection[UUID]) -> None:
+def _offer(ways: dict[UUID, _Way], target: UUID, way: _Way, seeds: Collection[UUID]) -> None:
     """Keep, for each page but the seeds, its best way."""
-    for target, weight in linked:
-        if target in seeds:
-            continue
-        way = _Way(-weight, like.depth, like.origin, like.via)
-        known = ways.get(target)
-        if known is None or way < known:
-            ways[target] = way
+    known = ways.get(target)
+    if target not in seeds and (known is None or way < known):
+        ways[target] = way
 
 
 def _damped(page_id: UUID, way: _Way, hubs: Collection[UUID]) -> tuple[UUID, _Way]:
     if page_id not in hubs:
         return page_id, way
-    return page_id, _Way(way.negative_weight * HUB_WEIGHT, way.depth, way.origin, way.via)
+    return page_id, replace(way, negative_rank=way.negative_rank * HUB_WEIGHT, weight=way.weight * HUB_WEIGHT)

@@ -150,10 +150,11 @@ class LivePages(Protocol):
         """Return those of the chunks that are live in this vault. Raises NotFound for a vault that is unknown."""
         ...
 
-    async def neighbours(self, page_ids: Sequence[UUID], reach: Reach) -> Mapping[UUID, Neighbours]:
+    async def neighbours(self, pages: Mapping[UUID, float], reach: Reach) -> Mapping[UUID, Neighbours]:
         """Return neighbours of these pages and, for two steps, of pages next to them; hubs have none.
 
-        What can't be among the best `total` in the end may be left out. An edge weighs at least what its links do, 3.0
+        `pages` come with their standing, 0 to 1: what is next to a page ranks by the edge's weight times that. What
+        can't be among the best `total` in the end may be left out. An edge weighs at least what its links do, 3.0
         per direction, also before the edges of a new page are settled.
         """
         ...

@@ -22,7 +22,7 @@ from services.retrieval.ports import LivePages, VaultState
 from services.retrieval.profiles import Profiles
 from services.retrieval.recent_vaults import RecentVaults, Vault
 from services.retrieval.retriever import RetrievalQuery, Retriever
-from services.retrieval.seeding import SeedBounds, find_seeds
+from services.retrieval.seeding import SeedBounds, find_seeds, standings
 from services.retrieval.staleness import yielding
 from shared.contracts.search import SearchReply, SearchRequest, Timings
 from shared.errors import DeadlineExceeded, InvalidInput
@@ -162,7 +162,7 @@ class Search:
         if not run.seeds or bounds.depth == 0 or bounds.total == 0:
             return True
         start = Start(
-            pages=tuple(dict.fromkeys(seed.chunk.page_id for seed in run.seeds)),
+            pages=standings(run.seeds),
             hubs=run.vault.traits.hubs,
             filtered=bool(run.request.filters),
             uncited=run.vault.traits.uncited,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from uuid import UUID
+
 from services.retrieval.budget import Candidate
 from services.retrieval.ports import LivePages, Snapshot, VaultState
 from services.retrieval.retriever import Hit, RetrievalQuery, Retrieved, Retriever
@@ -76,3 +78,13 @@ def _live(hits: Sequence[Hit], snapshot: Snapshot, k: int) -> tuple[Candidate, .
             if len(live) == k:
                 break
     return tuple(live)
+
+
+def standings(seeds: Sequence[Candidate]) -> dict[UUID, float]:
+    """Return the seeds' pages, best first, each with its best score as a share of the best of all, 0 to 1."""
+    best = max((seed.score for seed in seeds), default=0.0)
+    found: dict[UUID, float] = {}
+    for seed in seeds:
+        share = max(0.0, seed.score / best) if best > 0 else 1.0
+        found[seed.chunk.page_id] = max(share, found.get(seed.chunk.page_id, 0.0))
+    return found

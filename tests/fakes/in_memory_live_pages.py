@@ -129,13 +129,13 @@ class InMemoryLivePages:
                 found |= {chunk.chunk_id: chunk for chunk in near}
         return Snapshot(self._state(), found)
 
-    async def neighbours(self, page_ids: Sequence[UUID], reach: Reach) -> Mapping[UUID, Neighbours]:
+    async def neighbours(self, pages: Mapping[UUID, float], reach: Reach) -> Mapping[UUID, Neighbours]:
         await self._begin("neighbours")
-        found = {each: self._neighbours(each, reach) for each in page_ids}
+        found = {each: self._neighbours(each, reach) for each in pages}
         if reach.steps > 1:
             further = {target for each in found.values() if each for target, _ in each.linked} - found.keys()
             found |= {each: self._neighbours(each, reach) for each in further}
-        return {page: each for page, each in found.items() if each is not None}
+        return {page: linked for page, linked in found.items() if linked is not None}
 
     def _neighbours(self, page: UUID, reach: Reach) -> Neighbours | None:
         rows = {row.id: row for rows in self.vaults.values() for row in rows}

@@ -40,9 +40,9 @@ async def test_before_edges_are_settled_links_count_and_afterwards_all_signals(p
     await vault.put(("a.md", note(["b"], ["s"], "entity")), ("b.md", note([], ["s"], "concept")))
     pages = PostgresLivePages(pool)
 
-    fresh = await pages.neighbours([vault.id("a.md")], REACH)
+    fresh = await pages.neighbours(dict.fromkeys([vault.id("a.md")], 1.0), REACH)
     await settle(pool)
-    settled = await pages.neighbours([vault.id("a.md")], REACH)
+    settled = await pages.neighbours(dict.fromkeys([vault.id("a.md")], 1.0), REACH)
 
     assert fresh[vault.id("a.md")] == Neighbours("a", "a", ((vault.id("b.md"), 3.0),))
     assert settled[vault.id("a.md")].linked[0] == (vault.id("b.md"), pytest.approx(3.0 + 4.0 + 1.2))
@@ -52,7 +52,7 @@ async def test_pages_that_share_a_source_are_neighbours_without_any_link(pool: P
     await vault.put(("a.md", note([], ["s"])), ("b.md", note([], ["s"])))
     await settle(pool)
 
-    found = await PostgresLivePages(pool).neighbours([vault.id("a.md")], REACH)
+    found = await PostgresLivePages(pool).neighbours(dict.fromkeys([vault.id("a.md")], 1.0), REACH)
 
     assert found[vault.id("a.md")].linked == ((vault.id("b.md"), 4.0),)
 
@@ -61,7 +61,7 @@ async def test_a_page_that_lists_others_is_no_way_to_them(pool: Pool, vault: Edg
     await vault.put(("a.md", note(["index"])), ("index.md", note(["b"])), ("b.md", note()))
     await settle(pool)
 
-    found = await PostgresLivePages(pool).neighbours([vault.id("a.md")], REACH)
+    found = await PostgresLivePages(pool).neighbours(dict.fromkeys([vault.id("a.md")], 1.0), REACH)
 
     assert set(found) == {vault.id("a.md")}
 
@@ -80,7 +80,7 @@ async def test_what_is_read_is_enough_for_the_best_pages_of_a_walk_over_everythi
     around = {page: _neighbours(linked) for page, linked in everything.items()}
 
     for total in (1, 3, 8, 40):
-        seeds = [vault.id(f"{stem}.md") for stem in rng.sample(stems, 3)]
+        seeds = {vault.id(f"{stem}.md"): rng.choice((1.0, 0.5, 0.01)) for stem in rng.sample(stems, 3)}
         read = await PostgresLivePages(pool).neighbours(seeds, replace(REACH, total=total))
         bounds = Bounds(depth=2, total=total)
         best, complete = walk(read, seeds, (), bounds), walk(around, seeds, (), bounds)

@@ -128,26 +128,26 @@ REACH = Reach(steps=1, total=9, fan_out=32, degree_limit=64, step_decay=0.5)
 
 
 async def test_links_count_in_both_directions_strongest_first_and_never_the_page_itself(pages: LivePages) -> None:
-    found = await pages.neighbours([ROSE.id, INDEX.id], REACH)
+    found = await pages.neighbours(dict.fromkeys([ROSE.id, INDEX.id], 1.0), REACH)
 
     assert found == {ROSE.id: Neighbours("rose", "rose", ((POND.id, 6.0), (OAK.id, 3.0)))}
 
 
 async def test_two_steps_bring_the_neighbours_of_neighbours_as_well(pages: LivePages) -> None:
-    found = await pages.neighbours([OAK.id], replace(REACH, steps=2))
+    found = await pages.neighbours(dict.fromkeys([OAK.id], 1.0), replace(REACH, steps=2))
 
     assert set(found) == {OAK.id, ROSE.id}
     assert found[ROSE.id].linked == ((POND.id, 6.0), (OAK.id, 3.0))
 
 
 async def test_a_page_has_no_more_neighbours_than_its_fan_out(pages: LivePages) -> None:
-    found = await pages.neighbours([ROSE.id], replace(REACH, fan_out=1))
+    found = await pages.neighbours(dict.fromkeys([ROSE.id], 1.0), replace(REACH, fan_out=1))
 
     assert found[ROSE.id].linked == ((POND.id, 6.0),)
 
 
 async def test_a_page_beyond_the_degree_limit_has_no_neighbours(pages: LivePages) -> None:
-    assert await pages.neighbours([ROSE.id], replace(REACH, degree_limit=1)) == {}
+    assert await pages.neighbours(dict.fromkeys([ROSE.id], 1.0), replace(REACH, degree_limit=1)) == {}
 
 
 async def openings(pages: LivePages, choice: Choice) -> list[str]:

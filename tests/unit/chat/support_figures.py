@@ -1,13 +1,14 @@
 """How well the support check tells labelled sentences apart; `python -m tests.unit.chat.support_figures` prints it.
 
-The sentences (support_cases.json) are about pages of the sample vault: quoted, paraphrased, negated, with a number, unit or
-date changed, with things swapped, true of another page, and true in part. Every third of each class is held out: no
-threshold or word list was chosen by looking at it.
+The sentences (support_cases.json) are about pages of the sample vault: quoted, paraphrased, negated, with a number,
+unit or date changed, with things swapped, true of another page, and true in part. Every third of each class is held
+out: no threshold or word list was chosen by looking at it.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -110,4 +111,5 @@ def table(figures: Figures) -> Iterator[str]:
 
 if __name__ == "__main__":
     for part in (False, True):
-        print("held out" if part else "chosen by", *table(measured(held_out=part)), sep="\n", end="\n\n")
+        lines = ("held out" if part else "chosen by", *table(measured(held_out=part)))
+        sys.stdout.write("\n".join(lines) + "\n\n")

@@ -15,6 +15,7 @@ from services.chat.evidence import (
     CalibratedGate,
     Evidence,
     default_threshold,
+    evidence_bounds,
     evidence_of,
 )
 from services.chat.evidence_calibration import Calibrating, calibrated, refusals
@@ -23,7 +24,7 @@ from shared.contracts.calibration import CalibrateRequest, Calibration, Calibrat
 from shared.contracts.search import SearchReply, SearchRequest
 from shared.errors import InvalidInput, Unavailable
 from tests.fakes.found_passages import found, sauerkraut
-from tests.fakes.scorers import MarkedWordScorer
+from tests.fakes.scorers import FailingScorer, MarkedWordScorer
 
 KNOWN = ("How much salt does sauerkraut take?", "What keeps the brine dark?", "How long does sauerkraut rest?")
 UNKNOWN = ("Who won the football match?", "What colour are giraffes?")
@@ -96,6 +97,29 @@ async def test_a_threshold_holds_for_its_vault_space_and_measure_only() -> None:
     assert not await gate.enough("kitchen", KNOWN[2], sauerkraut())
     assert await gate.enough("cellar", KNOWN[2], sauerkraut())
     assert await gate.enough("kitchen", KNOWN[2], sauerkraut().model_copy(update={"space": "other"}))
+
+
+async def test_a_model_reads_only_where_it_could_change_the_verdict() -> None:
+    scorer = MarkedWordScorer("salt")
+    gate = CalibratedGate(SentenceRanker(scorer), KeptThresholds())
+    assert await gate.enough("kitchen", "sauerkraut salt", sauerkraut())
+    assert not scorer.read
+    assert not await gate.enough("kitchen", UNKNOWN[0], sauerkraut().model_copy(update={"text": "[1] a\nb c d"}))
+    assert len(scorer.read) == 1
+
+
+async def test_evidence_lies_within_its_bounds_whatever_the_model_says() -> None:
+    for question in (*KNOWN, *UNKNOWN):
+        least, most = evidence_bounds(by_words(question, sauerkraut()), sauerkraut())
+        for marked in ("", "no such word"):
+            ranking = await SentenceRanker(MarkedWordScorer(marked)).ranking(question, sauerkraut())
+            assert least <= evidence_of(ranking, sauerkraut()).score <= most
+
+
+async def test_a_model_that_fails_leaves_the_verdict_to_the_words() -> None:
+    gate = CalibratedGate(SentenceRanker(FailingScorer(Unavailable("away"))), KeptThresholds())
+    assert await gate.enough("kitchen", KNOWN[2], sauerkraut())
+    assert not await gate.enough("kitchen", UNKNOWN[0], sauerkraut())
 
 
 async def test_the_default_holds_while_thresholds_can_not_be_read() -> None:

@@ -51,6 +51,8 @@ def test_a_title_is_one_short_line() -> None:
         ("And how long does it rest?", {"salt", "sauerkraut"}),
         ("Why?", {"salt", "sauerkraut"}),
         ("What about carrots?", {"salt", "sauerkraut"}),
+        ("Carrots in winter?", {"salt", "sauerkraut"}),
+        ("How much water?", {"salt", "sauerkraut"}),
         ("Does this depend on the season of the year?", {"salt", "sauerkraut"}),
         ("Und wie lange ruht es dann im Keller?", {"salt", "sauerkraut"}),
         ("Wovon hängt das ab, und was folgt daraus?", {"salt", "sauerkraut"}),
@@ -69,6 +71,8 @@ def test_a_follow_up_is_searched_with_the_words_of_the_question_before(question:
         "How is the oxygen sensor of the glider calibrated?",
         "Wie wird der Sauerstoffsensor des Gleiters kalibriert?",
         "Comment calibrer le capteur d'oxygène du planeur ?",
+        "What is the capital of France?",
+        "Wer unterschreibt Genehmigungen?",
     ],
 )
 def test_a_question_of_its_own_is_searched_as_it_is(question: str) -> None:

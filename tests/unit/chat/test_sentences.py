@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -97,6 +99,13 @@ def test_sentences_end_where_they_end(text: str, sentences: list[str]) -> None:
 def test_inline_marks_are_read_away_but_code_stays() -> None:
     assert readable("**Bold _and_ more**, `a_b * c` \\[x\\] [[Page#Part]]") == "Bold and more, `a_b * c` [x] Page, Part"
     assert readable("snake_case_name and 2 * 3 * 4") == "snake_case_name and 2 * 3 * 4"
+
+
+@pytest.mark.parametrize("piece", ["[", "[[", "*", "`", "**a", "| ", "a. ", "](", "![[", "<a", "~~x", "> ", "```\n"])
+def test_text_that_never_closes_what_it_opens_takes_no_long(piece: str) -> None:
+    started = time.perf_counter()
+    units_of(piece * 20_000)
+    assert time.perf_counter() - started < 10
 
 
 @given(st.text(alphabet="ab. \n|-#`*[]()1。?!>", max_size=200))

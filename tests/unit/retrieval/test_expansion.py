@@ -31,9 +31,12 @@ def around(edges: Edges) -> dict[UUID, Neighbours]:
     }
 
 
-def reached(edges: Edges, seeds: Sequence[int], bounds: Bounds, hubs: Sequence[int] = ()) -> list[Reached]:
-    ids = [UUID(int=seed) for seed in seeds]
-    return list(walk(around(edges), ids, {UUID(int=hub) for hub in hubs}, bounds))
+def reached(
+    edges: Edges, seeds: Sequence[int] | Mapping[int, float], bounds: Bounds, hubs: Sequence[int] = ()
+) -> list[Reached]:
+    standings = seeds if isinstance(seeds, Mapping) else dict.fromkeys(seeds, 1.0)
+    pages = {UUID(int=seed): standing for seed, standing in standings.items()}
+    return list(walk(around(edges), pages, {UUID(int=hub) for hub in hubs}, bounds))
 
 
 def numbers(found: Sequence[Reached]) -> list[int]:
@@ -47,6 +50,12 @@ def test_a_step_weighs_what_the_edge_does_and_the_strongest_comes_first() -> Non
         (3, 7.2, 1, 1),
         (2, 3.0, 1, 1),
     ]
+
+
+def test_what_is_next_to_a_hit_that_is_hardly_one_comes_last_whatever_its_edge_weighs() -> None:
+    found = reached({(1, 3): 3.0, (3, 5): 3.0, (2, 4): 9.0}, {1: 1.0, 2: 0.1}, Bounds(depth=2, total=9))
+
+    assert [(each.page_id.int, each.weight) for each in found] == [(3, 3.0), (5, 1.5), (4, 9.0)]
 
 
 def test_two_steps_weigh_half_of_the_weaker_edge_and_name_the_page_between() -> None:

@@ -37,18 +37,19 @@ def _neighbours(page: str) -> str:
 
 NEIGHBOURS = f"""
 WITH near AS MATERIALIZED (
-    SELECT asked.page_id, n.* FROM unnest($1::uuid[]) AS asked (page_id) CROSS JOIN {_neighbours("asked.page_id")} n
+    SELECT asked.page_id, n.*, n.weight * asked.standing AS rank
+    FROM unnest($1::uuid[], $7::real[]) AS asked (page_id, standing) CROSS JOIN {_neighbours("asked.page_id")} n
 ), best AS MATERIALIZED (
-    SELECT other_id AS page_id, max(weight) AS weight FROM near WHERE NOT hub AND NOT other_id = ANY ($1)
-    GROUP BY other_id ORDER BY weight DESC, page_id LIMIT $2
+    SELECT other_id AS page_id, max(rank) AS rank FROM near WHERE NOT hub AND NOT other_id = ANY ($1)
+    GROUP BY other_id ORDER BY rank DESC, page_id LIMIT $2
 ), least_good AS MATERIALIZED (
-    SELECT CASE WHEN count(*) = $2 THEN min(weight) ELSE 0 END AS weight FROM best
+    SELECT CASE WHEN count(*) = $2 THEN min(rank) ELSE 0 END AS rank FROM best
 ), found AS (
-    SELECT near.page_id, near.other_id, near.weight FROM near, least_good WHERE near.weight >= least_good.weight
+    SELECT near.page_id, near.other_id, near.weight FROM near, least_good WHERE near.rank >= least_good.rank
     UNION ALL
     SELECT b.page_id, n.other_id, n.weight
     FROM least_good, best b CROSS JOIN {_neighbours("b.page_id")} n
-    WHERE $6 AND b.weight * $5::real > least_good.weight AND n.weight * $5::real > least_good.weight
+    WHERE $6 AND b.rank * $5::real > least_good.rank AND n.weight * $5::real > least_good.rank
 )
 SELECT f.page_id, p.title, p.slug, f.linked, f.weights
 FROM (
@@ -58,5 +59,6 @@ FROM (
 ) f
 CROSS JOIN LATERAL (SELECT title, slug FROM pages WHERE page_id = f.page_id OFFSET 0) p
 """
-"""$1 pages, $2 pages wanted in the end, $3 and $4 limits of a page's neighbours and links, $5 what a second step leaves
-of a weight, $6 whether there is one. Left out is what could not be among the best $2, and not read what leads there."""
+"""$1 pages and $7 their standing, at most 1; $2 pages wanted in the end, $3 and $4 limits of a page's neighbours and
+links, $5 what a second step leaves of a weight, $6 whether there is one. Left out is what could not be among the best
+$2, and not read what leads there."""

@@ -70,17 +70,18 @@ class PostgresLivePages:
         """See LivePages.beside."""
         return _snapshot(vault_id, await self._fetch("reading on", statements.BESIDE, vault_id, chunk_ids))
 
-    async def neighbours(self, page_ids: Sequence[UUID], reach: Reach) -> Mapping[UUID, Neighbours]:
+    async def neighbours(self, pages: Mapping[UUID, float], reach: Reach) -> Mapping[UUID, Neighbours]:
         """See LivePages.neighbours."""
         rows = await self._fetch(
             "reading edges",
             edge_statements.NEIGHBOURS,
-            page_ids,
+            list(pages),
             reach.total,
             reach.fan_out,
             reach.degree_limit,
             reach.step_decay,
             reach.steps > 1,
+            list(pages.values()),
         )
         return {
             page_id: Neighbours(title, slug, tuple(zip(linked, weights, strict=True)))
