@@ -78,6 +78,11 @@ class PostgresServer:
         self._port = 0
 
     @property
+    def is_made(self) -> bool:
+        """There is a cluster in the data folder."""
+        return (self._cluster / "PG_VERSION").exists()
+
+    @property
     def dsn(self) -> str:
         """Address of the database for its owner; valid after the first start."""
         return self.dsn_of(DATABASE)

@@ -1,9 +1,9 @@
 """Makes a follow-up question standalone for the search, by rule and without a model.
 
 A question depends on the one before when it has under two telling words, or under three and is no whole question
-(`diesel in winter?`), opens like a continuation (`and`, `what about`, `und`, `et`), or points back (`it`, `davon`). Then the telling words of the question
-before are appended; that one may itself have been a follow-up, so the words of an exchange are carried on. The prompt
-shows the model the question as asked: it has the history.
+(`diesel in winter?`), opens like a continuation (`and`, `what about`, `und`, `et`), or points back (`it`, `davon`).
+Then the telling words of the question before are appended; that one may itself have been a follow-up, so the words of
+an exchange are carried on. The prompt shows the model the question as asked: it has the history.
 """
 
 from __future__ import annotations

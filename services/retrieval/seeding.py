@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-
 from uuid import UUID
 
 from services.retrieval.budget import Candidate

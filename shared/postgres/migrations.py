@@ -6,11 +6,12 @@ Migrations are never edited after a release; a changed one, or a database from a
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
 from shared.errors import InvalidInput
-from shared.postgres.pool import Connection, connect
+from shared.postgres.pool import Connection, connect, translated
 
 _LOCK = 0x63697465
 """Advisory lock that lets one process migrate at a time; the value is arbitrary but fixed."""
@@ -22,6 +23,10 @@ CREATE TABLE IF NOT EXISTS schema_migrations (
     sha256     text NOT NULL,
     applied_at timestamptz NOT NULL DEFAULT now()
 )
+"""
+
+_TABLES = """
+SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public' AND NOT tablename = ANY ($1)
 """
 
 
@@ -83,3 +88,12 @@ async def _apply(connection: Connection, migration: Migration) -> str:
         migration.sha256,
     )
     return migration.name
+
+
+async def empty(connection: Connection, kept: Sequence[str]) -> None:
+    """Empty every table but `kept` and the list of migrations. Raises Unavailable."""
+    with translated("emptying tables"):
+        names = await connection.fetch(_TABLES, [*kept, "schema_migrations"])
+        if names:
+            listed = ", ".join(row["name"] for row in names)
+            await connection.execute(f"TRUNCATE {listed} RESTART IDENTITY")

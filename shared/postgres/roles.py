@@ -19,7 +19,9 @@ READER_ROLE = "citebus_reader"
 CHAT_ROLE = "citebus_chat"
 """Postgres role of the chat service."""
 
-_CONVERSATIONS = "conversations, messages, shares, scores, evidence_thresholds"
+CONVERSATION_TABLES = ("conversations", "messages", "shares", "scores", "evidence_thresholds")
+"""What the chat service keeps: nothing of it can be made again from the files of a vault."""
+
 _GROUNDING = "vaults, pages, chunks, spaces"
 
 
@@ -53,7 +55,8 @@ async def ensure_chat(dsn: str, role: ChatRole) -> None:
         await _ensure(connection, role)
         with translated("granting to the chat role"):
             await connection.execute(f"GRANT SELECT ON {_GROUNDING} TO {role.name}")
-            await connection.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {_CONVERSATIONS} TO {role.name}")
+            tables = ", ".join(CONVERSATION_TABLES)
+            await connection.execute(f"GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {role.name}")
 
 
 async def _ensure(connection: Connection, role: ReaderRole | ChatRole) -> None:

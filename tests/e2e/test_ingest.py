@@ -68,12 +68,22 @@ async def test_a_rebuild_gives_the_same_chunk_ids_and_embeds_each_text_again(
     with counted.up(vault):
         await asyncio.to_thread(counted.citebus, "ingest", "--once", vault)
         before = await chunks(counted)
+        await asyncio.to_thread(counted.citebus, "ask", "How deep is the pond?", expect=3)
+        asked = await asyncio.to_thread(conversations, counted)
     assert len(before) == 3
+    assert len(asked) == 1
     provider.requests.clear()
     await asyncio.to_thread(counted.citebus, "rebuild", "--yes")
     assert sum(len(request.texts) for request in provider.requests) == 3
     with counted.up():
         assert await chunks(counted) == before
+        assert await asyncio.to_thread(conversations, counted) == asked
+
+
+def conversations(machine: Machine) -> list[str]:
+    """Return the ids of the conversations that are kept."""
+    listed = json.loads(machine.citebus("conversations", "list", "--json").stdout)
+    return [each["conversation_id"] for each in listed["conversations"]]
 
 
 async def chunks(machine: Machine) -> list[tuple[str, str, int]]:

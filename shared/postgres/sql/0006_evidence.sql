@@ -1,9 +1,9 @@
 -- From which evidence on a question an answer is tried: one threshold for each vault, embedding space and measure.
--- A threshold means nothing in another space, so it goes with its own.
+-- A threshold means nothing in another space. No foreign key: it outlives a rebuild, which makes the same space again.
 
 CREATE TABLE evidence_thresholds (
     vault_id      text NOT NULL,
-    space         text NOT NULL REFERENCES spaces ON DELETE CASCADE,
+    space         text NOT NULL,
     measure       text NOT NULL,                             -- the model that read, or 'words'
     threshold     double precision NOT NULL CHECK (threshold BETWEEN 0 AND 1),
     measured      jsonb NOT NULL,                            -- Calibration: how well it tells questions apart

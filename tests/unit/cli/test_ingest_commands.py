@@ -194,8 +194,8 @@ def test_rebuild_refuses_while_a_stack_holds_the_folder(filled: CommandLine) -> 
     assert len(list(filled.data_dir.rglob("old"))) == 4
 
 
-def test_a_folder_that_is_not_ours_is_never_emptied(tmp_path: Path) -> None:
+async def test_a_folder_that_is_not_ours_is_never_emptied(tmp_path: Path) -> None:
     (tmp_path / "postgres").mkdir()
     with pytest.raises(InvalidInput, match="no data folder of citebus"):
-        empty_stores(tmp_path)
+        await empty_stores(tmp_path)
     assert (tmp_path / "postgres").exists()
