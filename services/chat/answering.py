@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from services.chat.asking_provider import Patience, ProviderCall
 from services.chat.context_entries import context_entries
 from services.chat.ending import Ending, Endings, Outcome
-from services.chat.follow_up import standalone
+from services.chat.follow_up import depends, standalone
 from services.chat.ports import Clock, EvidenceGate, Search, SupportCheck, TurnStream
 from services.chat.prompting import PromptParts, answer_prompt
 from services.chat.question import searched
@@ -134,9 +134,20 @@ class Answering:
         if self._judges.evidence is None:
             return None
         started = self._clock()
-        enough = await self._judges.evidence.enough(run.turn.begun.vault_id, context.query, context)
+        enough = await self._has_enough(run, context)
         run.outcome.timings["evidence"] = self._since(started)
         return None if enough else "weak_evidence"
+
+    async def _has_enough(self, run: _Run, context: SearchReply) -> bool:
+        """Ask the gate; a follow-up, which says little itself, also has what the question before it has."""
+        assert self._judges.evidence is not None
+        questions = [context.query]
+        if run.turn.begun.history and depends(run.turn.question):
+            questions.append(run.turn.begun.history[-1].question)
+        for question in questions:
+            if await self._judges.evidence.enough(run.turn.begun.vault_id, question, context):
+                return True
+        return False
 
     async def _refuse(self, run: _Run, refusal: Refusal) -> None:
         run.outcome.refusal, run.outcome.finish_reason = refusal, "refused"

@@ -9,6 +9,7 @@ order is kept beside them (`ranges`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from shared.errors import InvalidInput
 from shared.vectors.filter import EVERYTHING, NOTHING, All, AnyOf, FieldExists, FieldIn, FieldRange, Not, PointFilter
@@ -52,7 +53,7 @@ def stored_filter(where: PointFilter) -> PointFilter:
             return where if values else NOTHING
         case FieldRange(field):
             _check(field, RANGE_FIELDS)
-            return where
+            return _tightest(where)
         case FieldExists(field):
             _check(field, KEYWORD_FIELDS)
             return where
@@ -62,6 +63,16 @@ def stored_filter(where: PointFilter) -> PointFilter:
             return _group(EVERYTHING, NOTHING, [stored_filter(part) for part in parts])
         case AnyOf(parts):
             return _group(NOTHING, EVERYTHING, [stored_filter(part) for part in parts])
+
+
+def _tightest(where: FieldRange) -> FieldRange:
+    """Return the same range with one bound a side: engines look at one of two."""
+    gt, gte, lt, lte = where.gt, where.gte, where.lt, where.lte
+    if gt is not None and gte is not None:
+        gt, gte = (gt, None) if gt >= gte else (None, gte)
+    if lt is not None and lte is not None:
+        lt, lte = (lt, None) if lt <= lte else (None, lte)
+    return replace(where, gt=gt, gte=gte, lt=lt, lte=lte)
 
 
 def _negated(where: PointFilter) -> PointFilter:

@@ -149,11 +149,13 @@ def test_ctrl_c_closes_the_models_request_and_keeps_what_was_said(here: Machine,
         begun = first_words(process)
         process.send_signal(signal.SIGINT)
         rest, said = process.communicate(timeout=30)
-        assert (process.returncode, (begun + rest).strip()) == (130, "Half an answer. And")
+        shown = (begun + rest).strip()
+        assert process.returncode == 130
+        assert shown in {"Half an answer.", "Half an answer. And"}  # as far as it had come
     model.was_left()
     assert "the answer was cancelled" in said
     last = json.loads(here.citebus("conversations", "show", "last", "--json").stdout)["turns"][-1]
-    assert (last["answer"]["state"], last["answer"]["text"].strip()) == ("cancelled", "Half an answer. And")
+    assert (last["answer"]["state"], last["answer"]["text"].strip()) == ("cancelled", shown)
 
 
 def test_what_a_filter_leaves_nothing_of_is_refused_without_asking_the_model(here: Machine, model: Model) -> None:

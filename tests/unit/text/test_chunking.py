@@ -192,7 +192,7 @@ def test_what_is_embedded_is_never_empty() -> None:
 
 def test_offsets_are_those_of_the_decoded_text_whatever_ends_its_lines() -> None:
     for line_end in ("\n", "\r\n", "\r"):
-        text = f"# A\n\n{sentence(55)}\n\n# B\n\nlast\nline\n".replace("\n", line_end)
+        text = f"# A\n\n{sentence(60)}\n\n# B\n\nlast\nline\n".replace("\n", line_end)
         found = chunks(text)
         assert [text[chunk.char_start : chunk.char_end] for chunk in found] == [chunk.text for chunk in found]
         assert [(chunk.line_start, chunk.line_end) for chunk in found] == [(1, 4), (5, 9)]

@@ -67,3 +67,10 @@ def test_a_filter_that_was_sent_to_another_process_is_the_same() -> None:
     where = All((FieldIn("kind", ("wiki",)), AnyOf((FieldRange("level", "number", gt=1), Not(FieldExists("area"))))))
     assert pickle.loads(pickle.dumps(where)) == where
     assert stored_filter(pickle.loads(pickle.dumps(NOTHING))) is NOTHING
+
+
+def test_a_range_keeps_the_tighter_bound_of_each_side_as_engines_look_at_one() -> None:
+    assert stored_filter(FieldRange("level", "number", gt=1.0, gte=1.0, lt=3.0, lte=2.0)) == FieldRange(
+        "level", "number", gt=1.0, lte=2.0
+    )
+    assert stored_filter(FieldRange("level", "number", gte=2.0, gt=1.0)) == FieldRange("level", "number", gte=2.0)
