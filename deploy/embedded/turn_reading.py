@@ -1,7 +1,8 @@
 """Reads the events of one turn from the stream TURNS: live, in order, each once, whatever happens to the connection.
 
 Where nothing is heard for a while, the turn is read again from its first event and what is known is skipped: a server
-that restarted has made its streams in memory anew, and a consumer of the old one would wait for ever.
+that restarted has made its streams in memory anew, and a consumer of the old one would wait for ever. The end of a turn
+counts whatever its number: who ends a turn for a process that died knows only what that process had stored.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from nats.aio.msg import Msg
 from pydantic import ValidationError
 
 from deploy.embedded.bus_requests import Streams, Subscription
-from shared.contracts.chat import AnyTurnEvent, turn_event
+from shared.contracts.chat import AnyTurnEvent, TurnEnd, turn_event
 from shared.errors import CitebusError
 
 _log = structlog.get_logger(__name__)
@@ -59,7 +60,7 @@ class TurnReader:
                 await self._subscribe()
                 continue
             event = _event(data)
-            if event.seq > self._seen:
+            if event.seq > self._seen or isinstance(event, TurnEnd):
                 self._seen = event.seq
                 return event
 

@@ -93,7 +93,10 @@ class Preparing:
         """Tell whether the pool can be used now; start it when there is none."""
         if self._pool is None:
             self._pool = ProcessPoolExecutor(
-                self._options.processes, mp_context=get_context("spawn"), initializer=_initialise
+                self._options.processes,
+                mp_context=get_context("spawn"),
+                initializer=_initialise,
+                initargs=(os.getpid(),),
             )
             self._ready = self._pool.submit(_warm_up)
         if self._timer is not None:
@@ -102,8 +105,10 @@ class Preparing:
         return self._ready is not None and self._ready.done()
 
 
-def _initialise() -> None:
+def _initialise(parent: int) -> None:
     end_with_parent()
+    if os.getppid() != parent:  # it died while this process was starting: nobody would ever tell it to end
+        os._exit(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's signals are the service's business
 
 

@@ -6,6 +6,19 @@ the question; 130 stopped with Ctrl-C.
 Errors are one sentence on stderr. Output is rich on a terminal, and plain text when it goes anywhere else.
 """
 
-from deploy.embedded.cli.app import main
+import sys
+
+_INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command; Ctrl-C ends it in order from its first moment on, while it is still being loaded too."""
+    try:
+        from deploy.embedded.cli.app import main as run  # noqa: PLC0415
+
+        run()
+    except KeyboardInterrupt:
+        sys.exit(_INTERRUPTED)
+
 
 __all__ = ["main"]

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from deploy.embedded.cli.answer import Answer, Source, doubtful_sentences
 from deploy.embedded.cli.hits import place
-from deploy.embedded.cli.screen import printable, text_width
+from deploy.embedded.cli.screen import on_one_line, printable, text_width
 from deploy.embedded.cli.search_view import older
 from shared.contracts.chat import Money, TokenUsage, TurnCancelled, TurnDone, TurnEnd, TurnFailed
 from shared.contracts.search import Citation
@@ -153,7 +153,7 @@ def _line(source: Source) -> Text:
     citation = source.citation
     line = Text(f"[{citation.n}] ", style="bold cyan")
     line.append(printable(citation.ref.title), style="bold")
-    line.append(printable(f" — {place(citation)}{_under(citation)}"), style="default")
+    line.append(on_one_line(f" — {place(citation)}{_under(citation)}"), style="default")
     if source.support:
         style = "yellow" if source.doubtful else "green"
         line.append(f"  {source.support}", style=style)

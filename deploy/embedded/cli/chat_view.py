@@ -7,7 +7,7 @@ from rich.text import Text
 
 from deploy.embedded.cli.answer import Source
 from deploy.embedded.cli.hits import place
-from deploy.embedded.cli.screen import printable, text_width, wrapped
+from deploy.embedded.cli.screen import on_one_line, printable, text_width, wrapped
 from deploy.embedded.client import BusClient
 from shared.contracts.search import Citation, ResolveReply, ResolveRequest
 
@@ -48,7 +48,7 @@ def show_passages(console: Console, source: Source, replies: list[ResolveReply])
     citation: Citation = source.citation
     title = Text(f"[{citation.n}] ", style="bold cyan").append(printable(citation.ref.title), style="bold")
     console.print(title, soft_wrap=True)
-    console.print(Text(_INDENT + printable(place(citation)), style="dim"), soft_wrap=True)
+    console.print(Text(_INDENT + on_one_line(place(citation)), style="dim"), soft_wrap=True)
     for reply in replies:
         if reply.state in _BECAME:
             now = f": {reply.path}" if reply.state == "moved" and reply.path else ""

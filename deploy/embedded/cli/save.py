@@ -10,7 +10,7 @@ import typer
 from deploy.embedded.cli.conversation_work import print_json, with_vault
 from deploy.embedded.cli.naming import conversation_named
 from deploy.embedded.cli.options import AsJson, DataDir, VaultName
-from deploy.embedded.cli.screen import printable
+from deploy.embedded.cli.screen import on_one_line
 from deploy.embedded.cli.world import World
 from deploy.embedded.client import BusClient
 from shared.contracts.conversations import SaveRequest
@@ -56,7 +56,7 @@ def save(  # noqa: PLR0913  (one parameter per option of the command line)
         if json_output:
             print_json(world, reply)
         else:
-            world.out.print(printable(f"{reply.outcome}: {reply.path}"), soft_wrap=True)
+            world.out.print(on_one_line(f"{reply.outcome}: {reply.path}"), soft_wrap=True)
 
     with_vault(context, data_dir, vault, work)
 

@@ -15,7 +15,7 @@ PLAIN_WIDTH = 10_000
 TEXT_WIDTH = 100
 """Longest line of running text; longer ones are hard to read on a wide terminal."""
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def open_console(*, stderr: bool = False) -> Console:
@@ -35,8 +35,13 @@ def open_table(console: Console, *columns: str, right: tuple[str, ...] = ()) -> 
 
 
 def printable(text: str) -> str:
-    """Return text from a vault or a service without control characters, which could steer a terminal."""
+    """Return text from a vault or a service without characters that could steer a terminal or turn text around."""
     return _CONTROL.sub("", text)
+
+
+def on_one_line(text: str) -> str:
+    """Return printable text without line ends: a file's name may hold them, and would forge a line of its own."""
+    return printable(text).replace("\n", "␤")
 
 
 def wrapped(text: str, width: int) -> list[str]:

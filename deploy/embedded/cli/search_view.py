@@ -10,7 +10,7 @@ from rich.text import Text
 
 from deploy.embedded.cli.excerpt import excerpt
 from deploy.embedded.cli.hits import Hit, merged, place
-from deploy.embedded.cli.screen import printable, text_width, wrapped
+from deploy.embedded.cli.screen import on_one_line, printable, text_width, wrapped
 from shared.contracts.search import Citation, SearchReply, Staleness
 
 SHOWN_LINES = 12
@@ -56,7 +56,7 @@ def as_json(query: str, hits: Sequence[Hit], replies: Mapping[str, SearchReply])
 
 
 def _title(rank: int, hit: Hit, name_vault: bool) -> Text:
-    title = Text(f"{f'[{rank}]':<{len(_INDENT)}}", style="bold cyan")
+    title = Text(f"{f'[{rank}] ':<{len(_INDENT)}}", style="bold cyan")
     title.append(printable(hit.citation.ref.title), style="bold")
     if name_vault:
         title.append(f"  ({hit.vault_id})", style="magenta")
@@ -79,7 +79,7 @@ def _linked_from(citation: Citation) -> str:
 def older(stale: Staleness) -> str:
     """Return in words which source a page is older than."""
     day = f"file of {stale.source_date}" if stale.by_file_time else str(stale.source_date)
-    return printable(f"older than its source {stale.source_path} ({day}); last verified or changed {stale.page_date}")
+    return on_one_line(f"older than its source {stale.source_path} ({day}); last verified or changed {stale.page_date}")
 
 
 def _passage(hit: Hit, width: int, full: bool) -> list[str]:

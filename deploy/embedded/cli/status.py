@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 
 from deploy.embedded.cli.options import AsJson, DataDir, VaultName
-from deploy.embedded.cli.screen import open_table, printable, size
+from deploy.embedded.cli.screen import on_one_line, open_table, printable, size
 from deploy.embedded.cli.session import chosen_vaults, folder_named, open_session
 from deploy.embedded.cli.world import DONE, World, run
 from deploy.embedded.provider_text import provider_text
@@ -75,7 +75,7 @@ def show_rejected(console: Console, rejected: Sequence[RejectedFile], count: int
     console.print(f"{count} rejected:", style="yellow")
     for file in rejected:
         kept = " (the last good revision stays searchable)" if file.last_good_is_live else ""
-        console.print(printable(f"  {file.path}: {file.reason}{kept}"), soft_wrap=True)
+        console.print(on_one_line(f"  {file.path}: {file.reason}{kept}"), soft_wrap=True)
     if count > len(rejected):
         console.print(f"  and {count - len(rejected)} more")
 

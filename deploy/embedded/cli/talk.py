@@ -12,7 +12,7 @@ from deploy.embedded.cli.answer_view import cost_line
 from deploy.embedded.cli.chat_options import Manner
 from deploy.embedded.cli.chat_view import HELP, WELCOME, passages_of, show_passages
 from deploy.embedded.cli.keyboard import Keyboard
-from deploy.embedded.cli.screen import printable
+from deploy.embedded.cli.screen import on_one_line, printable
 from deploy.embedded.cli.session import Session
 from deploy.embedded.cli.shown_answer import shown_answer
 from deploy.embedded.cli.world import DONE, FAILED, INTERRUPTED, World
@@ -126,7 +126,7 @@ class Talk:
             raise InvalidInput("there is no answer yet that could be saved")
         request = SaveRequest(turn_id=self.last[0].turn_id, path=path or None)
         reply = await self.session.client.conversations.save(self.vault_id, request)
-        self.world.out.print(printable(f"{reply.outcome}: {reply.path}"), soft_wrap=True)
+        self.world.out.print(on_one_line(f"{reply.outcome}: {reply.path}"), soft_wrap=True)
 
     async def _title(self, title: str) -> None:
         if self._conversation_id is None:

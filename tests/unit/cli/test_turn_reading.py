@@ -53,6 +53,22 @@ async def test_after_a_silence_the_turn_is_read_anew_and_what_is_known_is_skippe
     assert len(streams.subscribed) == 4
 
 
+class TakenOver(ScriptedTurns):
+    """The writer died and its events with it; the turn was ended by one who knew of none of them."""
+
+    async def subscribe(self, subject: str, *, stream: str, ordered_consumer: bool, cb: OnEvent) -> Listening:
+        self.stored.clear()
+        again = bool(self.subscribed)
+        subscription = await super().subscribe(subject, stream=stream, ordered_consumer=ordered_consumer, cb=cb)
+        await self.tell(SUBJECT, [done()] if again else deltas("a", "b"))
+        return subscription
+
+
+async def test_the_end_of_a_turn_counts_whatever_its_number() -> None:
+    events = await read(TakenOver(), 3)
+    assert [type(event) for event in events] == [TurnDelta, TurnDelta, TurnDone]
+
+
 class LateStream(ScriptedTurns):
     """The stream, or the server, is not there at first."""
 

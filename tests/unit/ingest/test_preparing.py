@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from collections.abc import Generator
 from dataclasses import replace
 
@@ -85,6 +86,38 @@ async def test_pages_are_prepared_here_when_the_pool_breaks_and_there_again_late
     assert len(outcomes) == len(MESSAGES)
     assert isinstance(outcomes[0], PreparedPage)
     await until_up(pooled)
+
+
+_DIES_AT_ONCE = """
+import asyncio, os, signal, time
+import psutil
+from services.ingest.preparing import PoolOptions, Preparing
+
+async def main():
+    preparing = Preparing(PoolOptions(processes=1, start_after_s=0.0))
+    preparing.begin()
+    while not (started := [c.pid for c in psutil.Process().children() if "spawn_main" in " ".join(c.cmdline())]):
+        await asyncio.sleep(0.01)
+    print(*started, flush=True)
+    await asyncio.sleep(DELAY)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.3, 0.8])
+async def test_no_process_of_the_pool_outlives_a_service_that_is_killed(delay_s: float) -> None:
+    program = _DIES_AT_ONCE.replace("DELAY", str(delay_s))
+    service = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
+    )
+    async with asyncio.timeout(60):  # the pipe ends when nobody holds it any more
+        said, _ = await service.communicate()
+    assert said
+    async with asyncio.timeout(20):
+        while any(psutil.pid_exists(pid) for pid in map(int, said.split())):  # noqa: ASYNC110  (not our child)
+            await asyncio.sleep(0.05)
 
 
 async def test_a_pool_that_is_not_needed_any_more_ends() -> None:
