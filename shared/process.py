@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
@@ -50,10 +51,15 @@ async def patiently(what: str, work: Callable[[], Awaitable[T]]) -> T:
             await asyncio.sleep(_AGAIN_S)
 
 
-def end_with_parent() -> None:
-    """Let the system kill this process when the one that started it ends, however it ends (Linux only)."""
+def end_with_parent(parent: int | None = None) -> None:
+    """Let the system kill this process when the one that started it ends, however it ends (Linux only).
+
+    `parent` is that one's id: when it has ended already, while this one was starting, this one ends at once.
+    """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if parent is not None and os.getppid() != parent:
+        os._exit(1)
 
 
 async def _stoppable(work: Callable[[asyncio.Event], Awaitable[None]]) -> None:

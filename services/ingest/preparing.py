@@ -31,6 +31,8 @@ _log = structlog.get_logger(__name__)
 
 _BM25 = Bm25Encoder()
 
+_SAMPLE = b"# Warm-up\n\nThese few sentences are long enough for their language to be seen. They say nothing else.\n"
+
 
 @dataclass(frozen=True, slots=True)
 class PoolOptions:
@@ -106,16 +108,14 @@ class Preparing:
 
 
 def _initialise(parent: int) -> None:
-    end_with_parent()
-    if os.getppid() != parent:  # it died while this process was starting: nobody would ever tell it to end
-        os._exit(1)
+    end_with_parent(parent)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's signals are the service's business
 
 
 def _warm_up() -> None:
-    """Load what preparing needs: models of languages, stop words."""
-    _weighed_outcomes([], VaultSettings(vault_id="none"))
-    _BM25.document("warm", "en")
+    """Load what preparing needs: the model of languages, stemmers, stop words."""
+    page = prepare_page("warm-up.md", _SAMPLE, VaultSettings(vault_id="none"))
+    _BM25.document(page.chunks[0].lexical_text, page.language)
 
 
 def _weighed_outcomes(messages: Sequence[FileChanged], settings: VaultSettings) -> list[Outcome]:

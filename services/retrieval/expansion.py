@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from services.retrieval.ports import Neighbours
+from shared.page_graph import DEGREE_LIMIT
 
 STEP_DECAY = 0.5
 """What one more step leaves: a link both ways two steps away weighs as much as a link one way does here."""
@@ -32,7 +33,7 @@ class Bounds:
     """Pages reached, at most; the best ones."""
     fan_out: int = 32
     """Pages taken from one page: those of the strongest edges."""
-    degree_limit: int = 64
+    degree_limit: int = DEGREE_LIMIT
     """A page with more linked pages than this lists others and is not walked through."""
 
 

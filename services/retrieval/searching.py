@@ -26,6 +26,7 @@ from services.retrieval.seeding import SeedBounds, find_seeds, standings
 from services.retrieval.staleness import yielding
 from shared.contracts.search import SearchReply, SearchRequest, Timings
 from shared.errors import DeadlineExceeded, InvalidInput
+from shared.page_graph import DEGREE_LIMIT
 from shared.tokens import estimate_tokens
 from shared.vectors.filter import PointFilter
 
@@ -40,7 +41,7 @@ class SearchBounds:
     seeds: SeedBounds = field(default_factory=SeedBounds)
     max_expansions: int = 12
     fan_out: int = 32
-    degree_limit: int = 64
+    degree_limit: int = DEGREE_LIMIT
     tokens_per_expansion: int = 250
     """What a passage of phase 2 takes in the mean, low: no more pages are read than are likely to fit."""
     embed_share: float = 0.5

@@ -11,6 +11,7 @@ from services.retrieval.budget import DEFAULT_PAGE_SHARE
 from services.retrieval.profile_settings import BUILT_IN, ProfileName, ProfileSettings
 from services.retrieval.searching import SearchBounds
 from services.retrieval.seeding import SeedBounds
+from shared.page_graph import DEGREE_LIMIT, GENERATED_STEMS
 
 
 class RetrievalSettings(BaseSettings):
@@ -36,9 +37,11 @@ class RetrievalSettings(BaseSettings):
     candidates: int = Field(default=32, ge=10, le=1000, description="Depth of each ranking before fusion.")
     max_expansions: int = Field(default=12, ge=0, le=256, description="Linked pages added to one search, at most.")
     fan_out: int = Field(default=32, ge=1, le=256, description="Linked pages taken from one page, at most.")
-    degree_limit: int = Field(default=64, ge=1, le=1000, description="A page with more links is not walked through.")
+    degree_limit: int = Field(
+        default=DEGREE_LIMIT, ge=1, le=1000, description="A page with more links is not walked through."
+    )
     hub_stems: tuple[str, ...] = Field(
-        default=("index", "log", "overview"), description="File stems of pages that only list others."
+        default=GENERATED_STEMS, description="File stems of pages that only list others."
     )
     embed_share: float = Field(default=0.5, gt=0, le=1, description="Part of the deadline that embedding may take.")
     page_share: float = Field(

@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from shared.embedding.hashing import HashingEmbedder
+from tests.fakes.loopback import loopback, read_request
 
 WireName = Literal["openai", "ollama"]
 Rows = list[list[float]]
@@ -98,11 +99,11 @@ class EmbeddingServer:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer the requests of one connection until it ends."""
         try:
-            while request := await _read_request(reader):
+            while request := await read_request(reader):
                 self.in_flight += 1
                 self.most_in_flight = max(self.most_in_flight, self.in_flight)
                 try:
-                    if not await self._reply(request, reader, writer):
+                    if not await self._reply(SeenRequest(*request), reader, writer):
                         break
                 finally:
                     self.in_flight -= 1
@@ -167,31 +168,9 @@ async def embedding_server(
     """Run a server on a free port of 127.0.0.1."""
     provider = EmbeddingServer(wire, dimension)
     provider.will(*script)
-    connections: set[asyncio.Task[None]] = set()
-
-    def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connections.add(asyncio.ensure_future(provider.serve(reader, writer)))
-
-    server = await asyncio.start_server(connected, "127.0.0.1", 0, limit=2**24)
-    port = server.sockets[0].getsockname()[1]
-    provider.url = f"http://127.0.0.1:{port}" + ("/v1" if wire == "openai" else "")
-    try:
+    async with loopback(provider.serve) as origin:
+        provider.url = origin + ("/v1" if wire == "openai" else "")
         yield provider
-    finally:
-        server.close()
-        for task in connections:
-            task.cancel()
-        await asyncio.gather(*connections, return_exceptions=True)
-
-
-async def _read_request(reader: asyncio.StreamReader) -> SeenRequest | None:
-    try:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-    except asyncio.IncompleteReadError:
-        return None
-    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
-    body = json.loads(await reader.readexactly(int(headers.get("content-length", "0"))) or b"{}")
-    return SeenRequest(head[0].split(" ")[1], headers, body)
 
 
 async def _write(answer: Answer, fault: Fault | None, writer: asyncio.StreamWriter) -> None:

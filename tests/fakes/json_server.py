@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.fakes.loopback import ReadRequest, loopback, read_request
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -35,16 +37,14 @@ class JsonServer:
     answer: Callable[[dict[str, Any]], object]
     url: str = ""
     script: deque[Answer | Silence | Break] = field(default_factory=deque["Answer | Silence | Break"])
-    requests: list[tuple[str, dict[str, str], dict[str, Any]]] = field(
-        default_factory=list[tuple[str, dict[str, str], dict[str, Any]]]
-    )
+    requests: list[ReadRequest] = field(default_factory=list[ReadRequest])
     """Path, headers and body of each."""
     left: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a client went away while it had no answer."""
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            while (request := await _read(reader)) is not None:
+            while (request := await read_request(reader)) is not None:
                 self.requests.append(request)
                 move = self.script.popleft() if self.script else Answer(body=_json(self.answer(request[2])))
                 if isinstance(move, Silence):
@@ -66,30 +66,8 @@ class JsonServer:
 async def json_server(answer: Callable[[dict[str, Any]], object]) -> AsyncGenerator[JsonServer]:
     """Run a server on a free port of 127.0.0.1."""
     provider = JsonServer(answer)
-    connections: set[asyncio.Task[None]] = set()
-
-    def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connections.add(asyncio.ensure_future(provider.serve(reader, writer)))
-
-    server = await asyncio.start_server(connected, "127.0.0.1", 0, limit=2**24)
-    provider.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    try:
+    async with loopback(provider.serve) as provider.url:
         yield provider
-    finally:
-        server.close()
-        for task in connections:
-            task.cancel()
-        await asyncio.gather(*connections, return_exceptions=True)
-
-
-async def _read(reader: asyncio.StreamReader) -> tuple[str, dict[str, str], dict[str, Any]] | None:
-    try:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-    except asyncio.IncompleteReadError:
-        return None
-    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
-    body = json.loads(await reader.readexactly(int(headers.get("content-length", "0"))) or b"{}")
-    return head[0].split(" ")[1], headers, body
 
 
 def _json(value: object) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, NoReturn
 from uuid import UUID
 
@@ -42,7 +41,7 @@ def delete(  # noqa: PLR0913  (one parameter per option of the command line)
 
     Exit codes: 0 deleted, 1 you said no, it did not work or there is no such conversation, 2 asked wrongly.
     """
-    if not (yes or _agreed(world_of(context), conversation)):
+    if not (yes or world_of(context).agreed(f"Delete the conversation {conversation} for good?")):
         raise typer.Exit(FAILED)
 
     async def work(world: World, client: BusClient, vault_id: str) -> None:
@@ -142,9 +141,3 @@ def read(
             world.note("there is more than this")
 
     with_vault(context, data_dir, vault, work)
-
-
-def _agreed(world: World, conversation: str) -> bool:
-    """Ask before the event loop runs, which would hold back Ctrl-C until the answer; no answer is a no."""
-    world.err.print(printable(f"Delete the conversation {conversation} for good? [y/N] "), end="", soft_wrap=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NoReturn
@@ -61,7 +60,7 @@ def rebuild(
     """
 
     folders = sorted({*known_vaults(data_dir).values(), *(vaults or ())})
-    if folders and not (yes or _agreed(world_of(context), data_dir, folders)):
+    if folders and not (yes or world_of(context).agreed(_question(data_dir, folders))):
         raise typer.Exit(FAILED)
 
     async def work(world: World) -> int:
@@ -120,11 +119,8 @@ def _delete(folders: Sequence[Path]) -> None:
             raise Unavailable(f"cannot delete {error.filename or folder}: {error.strerror}") from error
 
 
-def _agreed(world: World, data_dir: Path, folders: Sequence[Path]) -> bool:
-    """Ask before the event loop runs, which would hold back Ctrl-C until the answer; no answer is a no."""
-    listed = ", ".join(map(str, folders))
-    world.err.print(f"Empty all stores in {data_dir} and build {listed} again? [y/N] ", end="", soft_wrap=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+def _question(data_dir: Path, folders: Sequence[Path]) -> str:
+    return f"Empty all stores in {data_dir} and build {', '.join(map(str, folders))} again?"
 
 
 async def _build(world: World, data_dir: Path, folders: Sequence[Path]) -> int:

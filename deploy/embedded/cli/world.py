@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -85,6 +86,14 @@ class World:
     def note(self, text: str) -> None:
         """Say something beside the result, on stderr."""
         self.err.print(printable(text), style="dim", soft_wrap=True)
+
+    def agreed(self, question: str) -> bool:
+        """Ask on stderr and return whether the answer is yes; no answer is a no.
+
+        Ask before the event loop runs, which would hold back Ctrl-C until the answer.
+        """
+        self.err.print(printable(f"{question} [y/N] "), end="", soft_wrap=True)
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
 
     def complain(self, text: str) -> None:
         """Say what is wrong, on stderr, as one line."""

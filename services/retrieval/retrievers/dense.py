@@ -26,6 +26,10 @@ class DenseRetriever:
         """Tell whether the model was made for one of the languages; none: nobody knows, so it may be."""
         return self._languages is None or not languages or not self._languages.isdisjoint(languages)
 
+    def knows_all(self, languages: Sequence[str]) -> bool:
+        """Tell whether the model was made for every one of the languages."""
+        return self._languages is None or self._languages.issuperset(languages)
+
     async def retrieve(self, query: RetrievalQuery) -> Retrieved:
         """Return the nearest chunks, scored by cosine. Raises RetryableError when embedding or store are away."""
         (points,) = await self._store.search(query.space, [await self.point_query(query)])

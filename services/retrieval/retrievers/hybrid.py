@@ -50,5 +50,5 @@ class HybridRetriever:
 
     def _weights(self, query: RetrievalQuery) -> tuple[float, float]:
         fusion = self._fusion
-        known = self._dense.knows(self._sparse.languages_of(query))
+        known = self._dense.knows_all(query.languages) or self._dense.knows(self._sparse.languages_of(query))
         return (fusion.dense_weight if known else fusion.foreign_weight, fusion.sparse_weight)

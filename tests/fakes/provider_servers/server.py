@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from tests.fakes.loopback import loopback, read_request
 from tests.fakes.provider_servers.answers import Answer, Move, Page, Silence
 from tests.fakes.provider_servers.formats import FORMATS, Format, FormatName
 
@@ -47,7 +47,7 @@ class ProviderServer:
         self._connections += 1
         self.unconnected.clear()
         try:
-            while (request := await _read_request(reader)) and await self._reply(request, reader, writer):
+            while (request := await read_request(reader)) and await self._reply(SeenRequest(*request), reader, writer):
                 pass
         except ConnectionError:
             self.disconnected.set()
@@ -100,30 +100,8 @@ async def provider_server(name: FormatName, script: Iterable[Move] = ()) -> Asyn
     """Run a provider that speaks one of the formats."""
     provider = ProviderServer(name)
     provider.will(*script)
-    connections: set[asyncio.Task[None]] = set()
-
-    def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connections.add(asyncio.ensure_future(provider.serve(reader, writer)))
-
-    server = await asyncio.start_server(connected, "127.0.0.1", 0, limit=2**24)
-    provider.origin = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    try:
+    async with loopback(provider.serve) as provider.origin:
         yield provider
-    finally:
-        server.close()
-        for task in connections:
-            task.cancel()
-        await asyncio.gather(*connections, return_exceptions=True)
-
-
-async def _read_request(reader: asyncio.StreamReader) -> SeenRequest | None:
-    try:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-    except asyncio.IncompleteReadError:
-        return None
-    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
-    body = json.loads(await reader.readexactly(int(headers.get("content-length", "0"))) or b"{}")
-    return SeenRequest(head[0].split(" ")[1], headers, body)
 
 
 async def _send_page(page: Page, writer: asyncio.StreamWriter) -> bool:
