@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 from nats.js import api
 
 from services.ingest.adapters.nats_file_log import NatsFileLog
@@ -77,6 +80,29 @@ async def test_a_lease_that_is_not_renewed_runs_out(leases: LeaseStore):
     assert token is not None
     await until(lambda: leases.acquire("notes", "two"))
     assert await leases.renew("notes", "one", token) is None
+
+
+class LosesTheEntry(Client):
+    """A connection before whose reads of a message the bucket's entries run out."""
+
+    async def request(self, subject: str, *args: Any, **options: Any) -> Msg:
+        if ".MSG.GET." in subject or ".DIRECT.GET." in subject:
+            await self.jetstream().purge_stream(re.search(r"KV_[^.]+", subject)[0])  # pyright: ignore[reportOptionalSubscript]
+        return await super().request(subject, *args, **options)
+
+
+async def test_a_lease_that_runs_out_while_another_asks_for_it_is_free_at_the_next_try(
+    nats_leases: NatsLeaseStore, nats_url: str, topology: Topology
+):
+    assert await nats_leases.acquire("notes", "one") is not None
+    client = LosesTheEntry()
+    await client.connect(nats_url)
+    try:
+        late = NatsLeaseStore(client, topology)
+        assert await late.acquire("notes", "two") is None
+        assert await late.acquire("notes", "two") is not None
+    finally:
+        await client.close()
 
 
 async def test_leases_without_a_bucket_are_unavailable(bus: Client, topology: Topology):

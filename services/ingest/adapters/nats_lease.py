@@ -28,11 +28,15 @@ class NatsLeaseStore:
         return self._ttl_s
 
     async def acquire(self, name: str, owner: str) -> int | None:
-        """Create the entry; see the port."""
+        """Create the entry; see the port.
+
+        The client looks at the entry that was in the way. If that ran out meanwhile, it reports a missing key: nobody
+        has the lease then, and the next try gets it.
+        """
         with translated("acquiring a lease"):
             try:
                 return await (await self._open()).create(name, owner.encode())
-            except nats.js.errors.KeyWrongLastSequenceError:
+            except (nats.js.errors.KeyWrongLastSequenceError, nats.js.errors.KeyNotFoundError):
                 return None
 
     async def owner(self, name: str) -> tuple[str, int] | None:
@@ -58,12 +62,12 @@ class NatsLeaseStore:
             try:
                 await (await self._open()).delete(name, last=token)
             except nats.js.errors.APIError as error:
-                if error.err_code != _WRONG_LAST_SEQUENCE:
+                if error.err_code not in _WRONG_LAST_SEQUENCE:
                     raise
 
     async def _open(self) -> KeyValue:
         return await self._jetstream.key_value(self._bucket)
 
 
-_WRONG_LAST_SEQUENCE = 10071
-"""JetStream's code for "the newest revision is another one"."""
+_WRONG_LAST_SEQUENCE = (10071, 10164)
+"""JetStream's codes for "the newest revision is another one"."""
