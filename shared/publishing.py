@@ -47,17 +47,19 @@ class Publisher:
         self._count = 0
         self._subscribing = asyncio.Lock()
 
-    async def publish(self, messages: Sequence[Outgoing]) -> None:
-        """Publish in order and return when each is stored. Raises Unavailable when one is refused or not acked in time,
-        TooLarge.
+    async def publish(self, messages: Sequence[Outgoing]) -> int:
+        """Publish in order; return when each is stored, with the highest position that one has in its stream.
 
-        Then any of them may be stored all the same: publish them again, with a `Nats-Msg-Id` where that matters.
+        Raises Unavailable when one is refused or not acked in time, TooLarge. Then any of them may be stored all the
+        same: publish them again, with a `Nats-Msg-Id` where that matters. No messages: 0.
         """
         await self._listen()
+        last = 0
         for start in range(0, len(messages), _SLICE):
-            await self._publish(messages[start : start + _SLICE])
+            last = max(last, await self._publish(messages[start : start + _SLICE]))
+        return last
 
-    async def _publish(self, messages: Sequence[Outgoing]) -> None:
+    async def _publish(self, messages: Sequence[Outgoing]) -> int:
         self._count += 1
         name = str(self._count)
         batch = self._batches[name] = _Batch(len(messages))
@@ -75,6 +77,7 @@ class Publisher:
             del self._batches[name]
         if batch.refused is not None:
             raise Unavailable(f"The bus refused a message: {batch.refused}")
+        return batch.last
 
     async def _listen(self) -> None:
         async with self._subscribing:
@@ -96,18 +99,23 @@ class _Batch:
         self._waiting = set(range(count))
         self.complete = asyncio.Event()
         self.refused: str | None = None
+        self.last = 0
 
     def acked(self, index: int, message: Msg) -> None:
-        self.refused = _refusal(message) or self.refused
+        answer = _answer(message)
+        if isinstance(answer, int):
+            self.last = max(self.last, answer)
+        else:
+            self.refused = answer
         self._waiting.discard(index)
         if not self._waiting:
             self.complete.set()
 
 
-def _refusal(message: Msg) -> str | None:
+def _answer(message: Msg) -> int | str:
+    """Return the position at which the stream stored a message, or why it did not."""
     if (message.headers or {}).get("Status") == "503":
         return "no stream takes this subject: was it provisioned?"
-    if b'"error"' not in message.data:
-        return None
-    error = json.loads(message.data).get("error")
-    return str(error.get("description", error)) if error else None
+    ack = json.loads(message.data)
+    error = ack.get("error")
+    return int(ack["seq"]) if error is None else str(error.get("description", error))

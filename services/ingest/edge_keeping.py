@@ -64,7 +64,7 @@ class Pace:
     """Marked pages of one transaction, at most."""
     quiet_s: float = 0.05
     bulk_quiet_s: float = 1.0
-    bulk_marks: int = 500
+    bulk_marks: int = 32
     """Marks since the last quiet that tell a bulk load."""
     sweep_s: float = 5.0
     """Marks of processes that died, or of other keepers' vaults, are looked for so often."""

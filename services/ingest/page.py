@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from shared.pickling import pickled_by_fields
 from shared.vectors.store import SparseVector
 
 LinkKind = Literal["wikilink", "embed", "markdown"]
 
 
+@pickled_by_fields
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A contiguous span of a page."""
@@ -38,6 +40,7 @@ class Chunk:
     token_count: int
 
 
+@pickled_by_fields
 @dataclass(frozen=True, slots=True)
 class Link:
     """A link to another page as it is written; not those to the web, nor those inside code."""
@@ -52,6 +55,7 @@ class Link:
     char_start: int
 
 
+@pickled_by_fields
 @dataclass(frozen=True, slots=True)
 class PreparedPage:
     """All that a file says, ready to be committed."""

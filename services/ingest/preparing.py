@@ -60,9 +60,11 @@ class Preparing:
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self) -> None:
-        """Start the pool in a while, whether a bulk load has come by then or not."""
+        """Load what preparing needs, and start the pool in a while, whether a bulk load has come by then or not."""
+        loop = asyncio.get_running_loop()
+        loop.run_in_executor(None, _warm_up)
         if self._options.processes:
-            self._timer = asyncio.get_running_loop().call_later(self._options.start_after_s, self._is_up)
+            self._timer = loop.call_later(self._options.start_after_s, self._is_up)
 
     async def outcomes(self, messages: Sequence[FileChanged], settings: VaultSettings) -> list[Outcome]:
         """Return for each message its page, the reason why it is rejected, or None where the file is gone."""

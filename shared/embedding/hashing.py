@@ -51,29 +51,29 @@ class HashingEmbedder:
         """Return one unit vector per text, in order; a text without any word gives the first axis."""
         self.calls += 1
         self.document_texts += len(texts)
-        vectors = np.empty((len(texts), self._dimension), dtype=np.float32)
-        for row, text in enumerate(texts):
-            vectors[row] = self._embed(text)
-        return vectors
+        return self._embed(texts)
 
     async def embed_query(self, text: str) -> Vector:
         """Return what embed_documents returns for the text."""
         self.calls += 1
         self.query_texts += 1
-        return self._embed(text)
+        return self._embed([text])[0]
 
     async def aclose(self) -> None:
         """Do nothing: there is nothing to release."""
 
-    def _embed(self, text: str) -> Vector:
-        features = _features(text)
+    def _embed(self, texts: list[str]) -> Vectors:
+        """Count the features of all texts in one array: per text, numpy's calls cost more than their work."""
+        of_text = [_features(text) for text in texts]
+        features = np.concatenate(of_text) if of_text else np.empty(0, np.uint64)
         signs = np.where(features >> np.uint64(63), 1.0, -1.0)
         slots = ((features >> np.uint64(24)) & np.uint64(0xFFFFFFFF)).astype(np.int64) % self._dimension
-        vector = np.bincount(slots, weights=signs, minlength=self._dimension).astype(np.float32)
-        length = np.linalg.norm(vector)
-        if length == 0:
-            vector[0] = length = 1.0
-        return vector / np.float32(length)
+        rows = np.repeat(np.arange(len(texts)) * self._dimension, [len(each) for each in of_text])
+        counts = np.bincount(rows + slots, weights=signs, minlength=len(texts) * self._dimension)
+        vectors = counts.reshape(len(texts), self._dimension).astype(np.float32)
+        vectors[~vectors.any(axis=1), 0] = 1.0
+        lengths: Vectors = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors / lengths
 
 
 def _features(text: str) -> npt.NDArray[np.uint64]:

@@ -80,18 +80,18 @@ def _stopped(row: Sequence[Terms]) -> int:
 
 def _counts(cut: Tokens, language: Spelling) -> tuple[dict[int, float], float]:
     """Return term → how often it is there, and the length of the text in words."""
-    counts: dict[int, float] = {}
-    count_of, terms_of = counts.get, language.terms
-    length = -_PAIR_LENGTH * len(cut.pairs)
-    for token, times in Counter(cut.words + cut.pairs).items():
-        words, extras = terms_of(token)
-        for term in words:
+    single, others = language.count(cut.words + cut.pairs)
+    counts: dict[int, float] = dict(single)
+    count_of = counts.get
+    length = sum(single.values()) - _PAIR_LENGTH * len(cut.pairs)
+    for terms, times in others:
+        for term in terms.words:
             counts[term] = count_of(term, 0.0) + times
-        length += times * len(words)
-        for term in extras:
+        length += times * len(terms.words)
+        for term in terms.extras:
             counts[term] = count_of(term, 0.0) + times * _EXTRA_WEIGHT
     for character, times in Counter(cut.characters).items():
-        for term in terms_of(character).words:
+        for term in language.terms(character).words:
             counts[term] = count_of(term, 0.0) + times * _EXTRA_WEIGHT
     return counts, max(length, 0.0)
 

@@ -8,6 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from shared.embedding.embedder import Space, Vector
+from shared.pickling import pickled_by_fields
 from shared.vectors.filter import EVERYTHING, PointFilter
 
 DENSE = "dense"
@@ -23,6 +24,7 @@ KEYWORD_FIELDS = (
 """Payload fields that a filter may name; each has a keyword index (Qdrant in strict mode refuses others)."""
 
 
+@pickled_by_fields
 @dataclass(frozen=True, slots=True)
 class SparseVector:
     """Term weights; `indices` distinct, both of one length."""

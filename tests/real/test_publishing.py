@@ -31,7 +31,7 @@ def outgoing(subject: str, number: int) -> list[Outgoing]:
 
 async def test_all_are_stored_in_order_when_it_returns(bus: Client, topology: Topology) -> None:
     subject = await made(bus, topology)
-    await Publisher(bus).publish(outgoing(subject, 1_300))
+    assert await Publisher(bus).publish(outgoing(subject, 1_300)) == 1_300
     assert await count(bus, topology) == 1_300
     for sequence in (1, 513, 1_300):
         stored = await bus.jetstream().get_msg(topology.stream("THINGS"), sequence)
@@ -39,7 +39,7 @@ async def test_all_are_stored_in_order_when_it_returns(bus: Client, topology: To
 
 
 async def test_nothing_to_publish_is_published_at_once(bus: Client) -> None:
-    await Publisher(bus).publish([])
+    assert await Publisher(bus).publish([]) == 0
 
 
 async def test_calls_that_overlap_wait_for_their_own_acks(bus: Client, topology: Topology) -> None:

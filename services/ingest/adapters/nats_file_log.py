@@ -6,7 +6,6 @@ a tombstone that the server drops after its time to live [30 days].
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -22,7 +21,7 @@ from shared.bus import JETSTREAM_TIMEOUT_S, translated
 from shared.contracts.files import FileChanged, FileStamp
 from shared.errors import NotFound, TooLarge, Unavailable
 from shared.ids import file_key
-from shared.publishing import NOT_STORED
+from shared.publishing import Outgoing, Publisher
 from shared.topology import FILE_STAMP_HEADER, Topology
 
 TOMBSTONE_TTL_S = 30 * 86_400.0
@@ -44,6 +43,7 @@ class NatsFileLog:
     def __init__(self, client: Client, topology: Topology, *, tombstone_ttl_s: float = TOMBSTONE_TTL_S) -> None:
         self._client = client
         self._jetstream = client.jetstream(timeout=JETSTREAM_TIMEOUT_S)
+        self._publisher = Publisher(client)
         self._topology = topology
         self._history = NatsFileHistory(client, topology)
         self._tombstone_ttl_s = tombstone_ttl_s
@@ -59,8 +59,7 @@ class NatsFileLog:
         last = 0
         # What is removed goes out after the answers for all ahead of it: a page that moved is never nowhere.
         for _, run in groupby(changes, key=lambda change: change.change == "removed"):
-            with translated("publishing files"):
-                last = max(last, await self._publish_run(list(run), batch))
+            last = max(last, await self._publisher.publish([self._outgoing(change, batch) for change in run]))
         return last
 
     async def stamps(self, vault_id: str) -> AsyncIterator[FileStamp]:
@@ -101,36 +100,19 @@ class NatsFileLog:
             raise Unavailable(str(error)) from error
         return stream
 
-    async def _publish_run(self, changes: Sequence[FileChanged], batch: int) -> int:
-        answers = [await self._send(change, batch) for change in changes]
-        try:
-            async with asyncio.timeout(JETSTREAM_TIMEOUT_S):
-                stored = await asyncio.gather(*answers)
-        except TimeoutError as error:
-            raise Unavailable(NOT_STORED) from error
-        finally:
-            for answer in answers:
-                answer.cancel()
-        return max(answer.seq for answer in stored)
-
-    async def _send(self, change: FileChanged, batch: int) -> asyncio.Future[api.PubAck]:
+    def _outgoing(self, change: FileChanged, batch: int) -> Outgoing:
         payload = change.to_json()
+        if len(payload) > self._client.max_payload:
+            raise TooLarge(f"{change.path}: a message of {len(payload):,} bytes is more than NATS allows")
         key = file_key(change.path)
         headers = {
             FILE_STAMP_HEADER: _header(change),
             api.Header.MSG_ID.value: _message_id(change.vault_id, key, batch, payload),
+            api.Header.EXPECTED_STREAM.value: self._topology.files,
         }
-        try:
-            return await self._jetstream.publish_async(
-                self._topology.file(change.vault_id, key),
-                payload,
-                wait_stall=JETSTREAM_TIMEOUT_S,
-                stream=self._topology.files,
-                headers=headers,
-                msg_ttl=self._tombstone_ttl_s if change.change == "removed" else None,
-            )
-        except nats.errors.MaxPayloadError as error:
-            raise TooLarge(f"{change.path}: a message of {len(payload):,} bytes is more than NATS allows") from error
+        if change.change == "removed":
+            headers[api.Header.MSG_TTL.value] = str(int(self._tombstone_ttl_s))
+        return Outgoing(self._topology.file(change.vault_id, key), payload, headers)
 
     def _check_connected(self) -> None:
         """Fail at once: what the client buffers while it reconnects could arrive after what is sent later."""

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from qdrant_edge import (
     Bm25,
@@ -26,7 +28,7 @@ from shared.vectors.lexical.compounds import compound_parts
 from shared.vectors.lexical.languages import STEMMERS, STOP_WORDS, known
 from shared.vectors.lexical.names import humps, taken_apart
 
-KEPT_TOKENS = 32_768
+KEPT_TOKENS = 65_536
 """Per language, about 8 MB; nine of ten tokens of a vault are among its most frequent ones."""
 KEPT_MAX_CHARS = 64
 """A longer token is data and rarely comes twice."""
@@ -52,7 +54,7 @@ class Spelling:
         self._folded = _engine(None, stemmer)
         self._unstopped = _engine(stop_words, None)
         self._simple = _engine(stop_words, stemmer)
-        self._kept: dict[str, Terms] = {}
+        self._kept: dict[str, int | Terms] = {}
 
     @property
     def kept(self) -> int:
@@ -61,17 +63,34 @@ class Spelling:
 
     def terms(self, token: str) -> Terms:
         """Return the terms of a token of `tokens`."""
+        found = self._found(token)
+        return Terms((found,), ()) if isinstance(found, int) else found
+
+    def count(self, tokens: Sequence[str]) -> tuple[dict[int, int], list[tuple[Terms, int]]]:
+        """Return term → how often, for the tokens that are one term each, and the terms of all others with theirs."""
+        found = [*map(self._kept.get, tokens)]
+        if None in found:
+            found = [*map(self._found, tokens)]
+        counts = cast("dict[int | Terms, int]", Counter(found))
+        others = [terms for terms in counts if isinstance(terms, Terms)]
+        apart = [(terms, counts.pop(terms)) for terms in others]
+        return cast("dict[int, int]", counts), apart
+
+    def _found(self, token: str) -> int | Terms:
         kept = self._kept.get(token)
         if kept is not None:
             return kept
         spelled = self._spelled(token)
+        found = spelled.words[0] if len(spelled.words) == 1 and not spelled.extras else spelled
         if len(token) <= KEPT_MAX_CHARS:
             if len(self._kept) >= KEPT_TOKENS:
-                self._kept = {}
-            self._kept[token] = spelled
-        return spelled
+                self._kept.clear()
+            self._kept[token] = found
+        return found
 
     def _spelled(self, token: str) -> Terms:
+        if not self._is_german and _PLAIN_WORD.fullmatch(token):
+            return Terms(tuple(self._simple.embed_query(token).indices), ())
         name = taken_apart(token)
         if name.words == [token]:
             return Terms(self._word(token), self._parts(token))
@@ -123,6 +142,9 @@ def _engine(stop_words: Language | None, stemmer: SnowballLanguage | None) -> Bm
         )
     )
 
+
+_PLAIN_WORD = re.compile(r"[A-Z]?[a-z]+|[0-9]+")
+"""Most new tokens: nothing to take apart, no accents to fold."""
 
 _SIMPLE_FROM = "\u2e80"
 """From here on, Han and the like: neither case nor accents."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -130,6 +132,20 @@ def test_what_is_kept_is_bounded_and_changes_nothing() -> None:
     small.terms("x" * (KEPT_MAX_CHARS + 1))
     assert small.kept <= KEPT_TOKENS
     assert small.terms("running") == first
+
+
+@given(st.lists(st.sampled_from(["the", "running", "maxPayload", "v2.10.3", "Umsatzsteuer", "C++", "été", "42"])))
+def test_counting_a_text_is_spelling_each_of_its_tokens(tokens: list[str]) -> None:
+    for language in ("en", "de", "fr", ""):
+        single, others = Spelling(language).count(tokens)
+        words = Counter(single)
+        for terms, times in others:
+            for term in terms.words:
+                words[term] += times
+        assert words == Counter(term for token in tokens for term in Spelling(language).terms(token).words)
+        extras = [term for terms, times in others for term in terms.extras * times]
+        expected = [term for token in tokens for term in Spelling(language).terms(token).extras]
+        assert Counter(extras) == Counter(expected)
 
 
 def test_unknown_languages_share_one_spelling() -> None:
