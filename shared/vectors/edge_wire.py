@@ -17,6 +17,7 @@ from uuid import UUID
 import numpy as np
 
 from shared.embedding.embedder import Vector
+from shared.pickling import pickled_by_fields
 from shared.vectors.store import Point, ScoredPoint, SparseVector
 
 MAX_POINTS = 256
@@ -26,6 +27,7 @@ _LENGTH_BYTES = 4
 _ID_BYTES = 16
 
 
+@pickled_by_fields
 @dataclass(frozen=True, slots=True)
 class Call:
     """What is asked: a method of the store and its arguments. Answers may come in another order."""
@@ -35,6 +37,7 @@ class Call:
     arguments: tuple[Any, ...]
 
 
+@pickled_by_fields
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a call came to: a result, or the code and text of an error of citebus."""
@@ -128,4 +131,4 @@ def packed_hits(hits: Sequence[ScoredPoint]) -> tuple[bytes, bytes]:
 def unpacked_hits(packed: tuple[bytes, bytes]) -> list[ScoredPoint]:
     """Return the hits that `packed_hits` was given."""
     ids, scores = packed
-    return [ScoredPoint(id, score) for id, score in zip(unpacked_ids(ids), array("d", scores), strict=True)]
+    return list(map(ScoredPoint, unpacked_ids(ids), array("d", scores)))

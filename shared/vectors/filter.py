@@ -17,9 +17,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from shared.pickling import pickled_by_fields
 from shared.vectors.ranges import Kind, range_key
 
 
+@pickled_by_fields
 @dataclass(frozen=True, slots=True)
 class FieldIn:
     """True when a value of the field equals one of `values`, as text."""
@@ -28,6 +30,7 @@ class FieldIn:
     values: tuple[str | int | bool, ...]
 
 
+@pickled_by_fields
 @dataclass(frozen=True, slots=True)
 class FieldRange:
     """True when a number or date of the field lies within all bounds that are given; without bounds: when it has one.
@@ -48,6 +51,7 @@ class FieldRange:
         return range_key(self.field, self.kind)
 
 
+@pickled_by_fields
 @dataclass(frozen=True, slots=True)
 class FieldExists:
     """True when the field has a value."""
@@ -55,6 +59,7 @@ class FieldExists:
     field: str
 
 
+@pickled_by_fields
 @dataclass(frozen=True, slots=True)
 class Not:
     """True where `part` is not."""
@@ -62,6 +67,7 @@ class Not:
     part: PointFilter
 
 
+@pickled_by_fields
 @dataclass(frozen=True, slots=True)
 class All:
     """True where all parts are."""
@@ -69,6 +75,7 @@ class All:
     parts: tuple[PointFilter, ...] = ()
 
 
+@pickled_by_fields
 @dataclass(frozen=True, slots=True)
 class AnyOf:
     """True where one part is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from shared.embedding.embedder import Space, Vector
@@ -46,6 +46,7 @@ class Point:
     dense: Vector | None = None
 
 
+@pickled_by_fields
 @dataclass(frozen=True, slots=True)
 class PointQuery:
     """Nearest points to one vector, dense or sparse."""
@@ -55,8 +56,7 @@ class PointQuery:
     where: PointFilter = EVERYTHING
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredPoint:
+class ScoredPoint(NamedTuple):
     """A hit: cosine for dense, BM25 for sparse; higher is better."""
 
     id: UUID
