@@ -15,7 +15,7 @@ import psutil
 
 SAMPLE_S = 0.1
 
-_MIB = 2**20
+MIB = 2**20
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class Memory:
 
     def look(self, pid: int) -> None:
         """Take one sample."""
-        self.peak_mib = max(self.peak_mib, family_pss_bytes(pid) / _MIB)
+        self.peak_mib = max(self.peak_mib, family_pss_bytes(pid) / MIB)
         self.samples += 1
 
 

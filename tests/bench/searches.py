@@ -1,4 +1,7 @@
-"""Searches over NATS in a large vault: the whole round trip but the query's embedding, without and with a filter."""
+"""Searches over NATS in a large vault: the whole round trip but the query's embedding.
+
+Without and with a filter, in turns; then by each profile that is ready, with what its scorer or rewriter takes.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from pydantic import JsonValue
 
@@ -14,11 +18,14 @@ from shared.contracts.files import VaultSettings
 from shared.contracts.search import SearchReply, SearchRequest
 from tests.bench.corpus import SHELVES, TOPICS, Corpus
 from tests.bench.figures import Bar, Figure, p50_p99, percentile
+from tests.bench.memory import MIB, family_pss_bytes
 from tests.bench.product import VAULT_ID, Product
 from tests.bench.scenario import Run
 
 _SAMPLE = 40
 _WARM_UP = 30
+_PROFILE_S = 30.0
+"""For each profile: a reranking one takes a second a question."""
 
 
 @dataclass(slots=True)
@@ -52,6 +59,9 @@ async def measure(run: Run) -> list[Figure]:
         await _ask(product, queries[:_WARM_UP])
         run.log(f"{run.scale.queries} queries, twice")
         plain, filtered = await _ask(product, queries[_WARM_UP:])
+        before_mib = family_pss_bytes(product.pid) / MIB
+        profiles = await _by_profile(run, product, queries)
+        after_mib = family_pss_bytes(product.pid) / MIB
     work = f"search at {chunks} chunks"
     ratio = percentile(filtered.times_ms, 50) / percentile(plain.times_ms, 50)
     return [
@@ -59,7 +69,31 @@ async def measure(run: Run) -> list[Figure]:
         *p50_p99(f"{work}, filtered", filtered.times_ms, None, filtered.medians()),
         Figure("filtered to unfiltered, p50", ratio, "×", Bar(1.5, 1.0), f"tags of 1/{SHELVES}, 1/{TOPICS}, 12 pages"),
         Figure("replies with fewer than k hits", plain.short + filtered.short, "replies", Bar(0, 0)),
+        *chain.from_iterable(
+            p50_p99(f"{work}, profile {name}", asked.times_ms, None, asked.medians())
+            for name, asked in profiles.items()
+        ),
+        Figure("memory, default profile only", before_mib, "MiB", note=f"all processes, {chunks} chunks"),
+        Figure("memory, every profile used", after_mib, "MiB"),
     ]
+
+
+async def _by_profile(run: Run, product: Product, queries: Sequence[str]) -> dict[str, Searches]:
+    """Ask by each profile that is ready, a slow one less often; by name."""
+    measured: dict[str, Searches] = {}
+    for profile in (await product.client.profiles()).profiles:
+        if not profile.ready:
+            run.log(f"profile {profile.name} is left out: {profile.missing}")
+            continue
+        run.log(f"profile {profile.name}")
+        asked = measured[profile.name] = Searches()
+        await _timed(product, _by(profile.name, "anything"), Searches())  # loads what the profile needs
+        until = time.perf_counter() + _PROFILE_S
+        for query in queries:
+            await _timed(product, _by(profile.name, query), asked)
+            if time.perf_counter() > until:
+                break
+    return measured
 
 
 async def _bring_in(run: Run, product: Product, corpus: Corpus) -> int:
@@ -83,11 +117,18 @@ async def _ask(product: Product, queries: Sequence[str]) -> tuple[Searches, Sear
     ]
     for number, query in enumerate(queries):
         for searches, where in ((plain, {}), (filtered, filters[number % len(filters)])):
-            request = SearchRequest(query=query, filters=where, deadline_ms=10_000)
-            began = time.perf_counter()
-            reply = await product.client.search(VAULT_ID, request)
-            searches.add((time.perf_counter() - began) * 1000, reply, request.k)
+            await _timed(product, SearchRequest(query=query, filters=where, deadline_ms=10_000), searches)
     return plain, filtered
+
+
+def _by(profile: str, query: str) -> SearchRequest:
+    return SearchRequest(query=query, profile=profile, deadline_ms=10_000)
+
+
+async def _timed(product: Product, request: SearchRequest, searches: Searches) -> None:
+    began = time.perf_counter()
+    reply = await product.client.search(VAULT_ID, request)
+    searches.add((time.perf_counter() - began) * 1000, reply, request.k)
 
 
 def _hits(reply: SearchReply) -> int:

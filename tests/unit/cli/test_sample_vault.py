@@ -15,7 +15,7 @@ import deploy.embedded
 from services.ingest.watcher.settings_file import read_settings
 
 VAULT = Path(deploy.embedded.__file__).parent / "sample_vault"
-QUESTIONS = Path(__file__).parents[2] / "e2e" / "sample_questions.json"
+E2E = Path(__file__).parents[2] / "e2e"
 
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 WIKILINK = re.compile(r"!?\[\[([^\]|#\\]+)")
@@ -35,8 +35,11 @@ def pages() -> dict[str, str]:
     return {file.relative_to(VAULT).as_posix(): file.read_text(encoding="utf-8") for file in VAULT.rglob("*.md")}
 
 
-def questions() -> list[Question]:
-    return json.loads(QUESTIONS.read_text(encoding="utf-8"))
+def questions(file: str) -> list[Question]:
+    return json.loads((E2E / file).read_text(encoding="utf-8"))
+
+
+SAMPLE, MULTI_HOP = questions("sample_questions.json"), questions("multi_hop_questions.json")
 
 
 def targets(target: str, paths: dict[str, str]) -> list[str]:
@@ -107,12 +110,19 @@ def test_every_page_keeps_the_vaults_own_strict_rules() -> None:
 
 
 def test_the_question_set_has_thirty_questions_of_three_kinds() -> None:
-    kinds = [question["kind"] for question in questions()]
-    assert len(kinds) == len({question["id"] for question in questions()}) == 30
+    kinds = [question["kind"] for question in SAMPLE]
+    assert len(kinds) == len({question["id"] for question in SAMPLE}) == 30
     assert (kinds.count("multi_hop"), kinds.count("unanswerable")) == (8, 6)
 
 
-@pytest.mark.parametrize("question", questions(), ids=lambda question: question["id"])
+def test_the_other_set_has_forty_questions_over_two_pages_each() -> None:
+    assert len({question["id"] for question in MULTI_HOP} | {question["id"] for question in SAMPLE}) == 70
+    assert {question["kind"] for question in MULTI_HOP} == {"multi_hop"}
+    assert {question["lang"] for question in MULTI_HOP} == {"en", "de", "fr"}
+    assert all(len(set(question["pages"])) == 2 for question in MULTI_HOP)
+
+
+@pytest.mark.parametrize("question", [*SAMPLE, *MULTI_HOP], ids=lambda question: question["id"])
 def test_the_last_page_of_a_question_holds_the_phrase(question: Question) -> None:
     wanted = {"single": 1, "multi_hop": 2, "unanswerable": 0}[question["kind"]]
     assert len(question["pages"]) == wanted
