@@ -43,10 +43,13 @@ format: $(READY) ## put the code into shape
 bench: $(WHOLE) ## speed and memory on this machine, as a table and JSON
 	$(BIN)/python -m tests.bench $(ARGS)
 
-eval: $(READY) ## how good retrieval is: make eval DATA=folder of judged sets (without: the sample vault only)
+eval: $(READY) ## how good retrieval and answers are: make eval DATA=folder of judged sets (without: the sample vault only)
 	@test -n "$(DATA)" || echo "Only the sample vault: for judged sets say make eval DATA=FOLDER (docs/evaluation.md)" >&2
 	$(BIN)/citebus eval tests/e2e/sample_questions.json --vault deploy/embedded/sample_vault \
 		$(if $(DATA),deploy/evaluation/sets.toml --data "$(DATA)") --all-profiles $(ARGS)
+	$(BIN)/citebus eval $(addprefix tests/e2e/,sample_questions.json answer_questions.json multi_hop_questions.json) \
+		--vault deploy/embedded/sample_vault --answers \
+		$(if $(DATA),deploy/evaluation/answer_sets.toml --data "$(DATA)") $(ARGS)
 
 crash: $(WHOLE) ## kill real processes at random and compare with a clean rebuild
 	$(BIN)/pytest -m crash $(ARGS)

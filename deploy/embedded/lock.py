@@ -6,6 +6,7 @@ import fcntl
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 
 from deploy.embedded.state import DataFolder, read_running_stack
 from shared.errors import InvalidInput
@@ -25,6 +26,21 @@ def hold(data: DataFolder) -> Generator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def is_held(data_dir: Path) -> bool:
+    """Tell whether a stack holds the folder at this moment; a folder that cannot be looked into is not held."""
+    try:
+        descriptor = os.open(DataFolder(data_dir.expanduser().resolve()).lock_file, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def _who_holds(data: DataFolder, pid: str) -> str:

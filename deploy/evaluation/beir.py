@@ -1,18 +1,19 @@
 """Sets in the layout of BEIR: `corpus.jsonl`, `queries.jsonl`, and judgements in `qrels.tsv` or `qrels/test.tsv`.
 
-A document becomes a page of a vault: its title as front matter, its text as the body. Its file has a number for a name,
-since the words of a file's name are searched too, and an id may say what the document is about.
+A query's `metadata` may hold an `answer`, with `answer_start` if it stands so in the document. A document becomes a
+page of a vault: its title as front matter, its text as the body. Its file has a number for a name, since the words of
+a file's name are searched too, and an id may say what the document is about.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from deploy.evaluation.questions import Question
-from deploy.evaluation.reading import id_field, json_lines, text_field, text_lines
+from deploy.evaluation.reading import as_object, id_field, json_lines, text_field, text_lines
 from services.ingest.watcher.settings_file import SETTINGS_FILE
 from shared.errors import InvalidInput
 
@@ -71,12 +72,12 @@ def read_questions(folder: Path) -> tuple[tuple[Question, ...], tuple[str, ...]]
     """
     judgements = _judgements_file(folder)
     grades = read_judgements(judgements)
-    rows = list(_queries(folder / QUERIES))
-    texts = dict(rows)
-    if len(texts) < len(rows):
+    queries = list(_queries(folder / QUERIES, grades))
+    texts = {query.id: query.text for query in queries}
+    if len(texts) < len(queries):
         raise InvalidInput(f"{folder / QUERIES}: an id stands there twice")
     kept = tuple(
-        Question(each, text[:MAX_QUERY_CHARS], grades[each]) for each, text in rows if text.strip() and each in grades
+        replace(query, text=query.text[:MAX_QUERY_CHARS]) for query in queries if query.text.strip() and query.grades
     )
     if not kept:
         raise InvalidInput(f"{folder}: none of the {len(texts):,} queries has a relevant document in {judgements.name}")
@@ -108,9 +109,20 @@ def _judgements_file(folder: Path) -> Path:
     raise InvalidInput(f"{folder} has no judgements: neither {' nor '.join(JUDGEMENTS)}")
 
 
-def _queries(path: Path) -> Iterator[tuple[str, str]]:
+def _queries(path: Path, grades: Mapping[str, Mapping[str, float]]) -> Iterator[Question]:
+    """Yield every query. An answer whose place in the document is said stands there; any other is a reference."""
     for where, row in json_lines(path):
-        yield id_field(where, row, "_id"), text_field(where, row, "text")
+        query, text = id_field(where, row, "_id"), text_field(where, row, "text")
+        about = as_object(where, row.get("metadata") or {})
+        answer = text_field(where, about, "answer", "").strip() or None
+        stands_there = "answer_start" in about
+        yield Question(
+            query,
+            text,
+            grades.get(query, {}),
+            phrase=answer if stands_there else None,
+            reference=None if stands_there else answer,
+        )
 
 
 def _notes(

@@ -7,10 +7,11 @@ intervals side by side. Source: Efron and Tibshirani, An Introduction to the Boo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 RESAMPLES = 2_000
 """The ends of a 95 % interval then waver by a few percent of its width; more costs time and shows no other digit."""
@@ -49,6 +50,21 @@ def estimate(values: Sequence[float], seed: int = SEED) -> Estimate:
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(means, [tail, 1 - tail])
     return Estimate(float(numbers.mean()), float(low), float(high), count)
+
+
+def estimate_of(statistic: Callable[[NDArray[np.bool_]], float], rows: NDArray[np.bool_], seed: int = SEED) -> Estimate:
+    """Return a figure that is no mean, with its interval; `rows` has one row per question, and `statistic` takes any.
+
+    Raises ValueError when there is no row.
+    """
+    count = len(rows)
+    if not count:
+        raise ValueError("there is no figure of no questions")
+    generator = np.random.default_rng(seed)
+    figures = [statistic(rows[generator.integers(0, count, count)]) for _ in range(RESAMPLES)]
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(figures, [tail, 1 - tail])
+    return Estimate(statistic(rows), float(low), float(high), count)
 
 
 def paired_difference(of: Mapping[str, float], over: Mapping[str, float], seed: int = SEED) -> Estimate | None:

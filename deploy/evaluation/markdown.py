@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from deploy.evaluation.running import SetOutcome
-from deploy.evaluation.tables import Rows, differences, facts, means, remarks
+from deploy.evaluation.tables import Rows, Section
 
 
-def as_markdown(circumstances: str, outcomes: Sequence[SetOutcome], failures: Mapping[str, str]) -> str:
+def as_markdown(circumstances: str, sections: Sequence[Section], failures: Mapping[str, str]) -> str:
     """Return the page: a section per set, with its means, its comparisons and what to know about them."""
-    sections = [line for outcome in outcomes for line in _section(outcome)]
+    lines = [line for section in sections for line in _section(section)]
     failed = [f"* {_plain(name)} could not be run: {_plain(why)}" for name, why in failures.items()]
     head = ["# Evaluation", "", _plain(circumstances)]
-    return "\n".join([*head, *sections, *([""] if failed else []), *failed]) + "\n"
+    return "\n".join([*head, *lines, *([""] if failed else []), *failed]) + "\n"
 
 
-def _section(outcome: SetOutcome) -> Iterator[str]:
-    yield from ("", f"## {_plain(outcome.judged.name)}", "", _plain(facts(outcome)))
-    for table in (means(outcome), differences(outcome)):
+def _section(section: Section) -> Iterator[str]:
+    yield from ("", f"## {_plain(section.name)}", "", _plain(section.facts))
+    for table in section.tables:
         if table.rows:
             yield from ("", *_table(table))
-    found = remarks(outcome)
-    if found:
-        yield from ("", *(f"* {_plain(remark)}" for remark in found))
+    if section.remarks:
+        yield from ("", *(f"* {_plain(remark)}" for remark in section.remarks))
 
 
 def _table(table: Rows) -> Iterator[str]:

@@ -29,6 +29,8 @@ class Question:
     """Questions of one kind are averaged."""
     phrase: str | None = None
     """Words that only a retrieved answer holds."""
+    reference: str | None = None
+    """An answer in words of its own."""
     spans: tuple[Span, ...] = ()
     """What of the files answers it."""
 

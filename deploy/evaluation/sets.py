@@ -12,6 +12,7 @@ from deploy.evaluation.beir import CORPUS, QUERIES, Corpus, read_questions
 from deploy.evaluation.question_files import read_question_file
 from deploy.evaluation.questions import JudgedSet, sampled
 from deploy.evaluation.span_questions import FILES, QUESTIONS, read_span_questions
+from deploy.evaluation.title_questions import read_title_questions
 from deploy.evaluation.vault_copy import VaultCopy
 from shared.errors import InvalidInput
 
@@ -30,6 +31,8 @@ class SetOptions:
     drop_keys: frozenset[str] = frozenset()
     language: str | None = None
     limit: int | None = None
+    titles: bool = False
+    """Ask for each document by its title, in place of the set's own questions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,7 @@ class _Entry(BaseModel):
     drop_keys: tuple[str, ...] = Field(default=(), strict=False)
     language: str | None = Field(default=None, pattern="^[a-z]{2}$")
     limit: int | None = Field(default=None, ge=1)
+    titles: bool = False
 
 
 class _List(BaseModel):
@@ -62,7 +66,7 @@ def read_set(place: SetPlace) -> JudgedSet:
 def read_list(path: Path, data: Path) -> tuple[SetPlace, ...]:
     """Return the sets that a .toml list names; its paths are relative to `data`. Raises InvalidInput when it is wrong.
 
-    The list is entries `[[set]]` with `path` and, if needed, `vault`, `drop_keys`, `language`, `limit`.
+    The list is entries `[[set]]` with `path` and, if needed, `vault`, `drop_keys`, `language`, `limit`, `titles`.
     """
     try:
         entries = _List.model_validate(tomllib.loads(path.read_text(encoding="utf-8"))).set
@@ -78,10 +82,14 @@ def read_list(path: Path, data: Path) -> tuple[SetPlace, ...]:
 
 def _place(entry: _Entry, data: Path) -> SetPlace:
     vault = None if entry.vault is None else data / entry.vault
-    return SetPlace(data / entry.path, SetOptions(vault, frozenset(entry.drop_keys), entry.language, entry.limit))
+    keys = frozenset(entry.drop_keys)
+    return SetPlace(data / entry.path, SetOptions(vault, keys, entry.language, entry.limit, entry.titles))
 
 
 def _read(path: Path, options: SetOptions) -> JudgedSet:
+    if options.titles:
+        source = Corpus(path / CORPUS, options.language)
+        return JudgedSet(_name(path), "pages", read_title_questions(path), source, ("Asked by the documents' titles.",))
     if path.is_file() and path.suffix == ".json":
         return JudgedSet(path.stem, "answers", read_question_file(path), _vault(path, options))
     if (path / QUESTIONS).is_file():

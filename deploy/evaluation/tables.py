@@ -1,4 +1,4 @@
-"""The rows of what a set came to, as text: the same on the screen and in Markdown. Pure."""
+"""What a set came to, as text and rows: the same on the screen and in Markdown. Pure."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from deploy.evaluation.comparing import Difference
 from deploy.evaluation.intervals import Estimate
+from deploy.evaluation.opening import IngestedSet
 from deploy.evaluation.running import SetOutcome
 from deploy.evaluation.scoring import Score
 
@@ -23,13 +24,32 @@ class Rows:
     rows: list[tuple[str, ...]]
 
 
-def facts(outcome: SetOutcome) -> str:
+@dataclass(frozen=True, slots=True)
+class Section:
+    """All that is shown of a set."""
+
+    name: str
+    facts: str
+    tables: tuple[Rows, ...]
+    """Some may have no rows."""
+    remarks: tuple[str, ...]
+    """What a reader has to know before trusting the figures."""
+
+
+def section(outcome: SetOutcome) -> Section:
+    """Return what is shown of a set's retrieval."""
+    tables = (means(outcome), differences(outcome))
+    judged = outcome.about.judged
+    return Section(judged.name, facts(outcome.about, len(judged.questions)), tables, tuple(remarks(outcome)))
+
+
+def facts(about: IngestedSet, questions: int) -> str:
     """Return what was asked of what, in one line."""
-    status = outcome.status
+    status = about.status
     spaces = ", ".join(space.name for space in status.spaces if space.live)
     return (
-        f"{len(outcome.judged.questions):,} questions; {status.pages:,} pages, {status.chunks:,} chunks, "
-        f"{status.text_bytes / 1e6:.1f} MB of text; space {spaces}; {_ingest(outcome)}"
+        f"{questions:,} questions; {status.pages:,} pages, {status.chunks:,} chunks, "
+        f"{status.text_bytes / 1e6:.1f} MB of text; space {spaces}; {_ingest(about)}"
     )
 
 
@@ -46,8 +66,8 @@ def means(outcome: SetOutcome) -> Rows:
                 variant.profile,
                 str(variant.depth),
                 str(variant.k),
-                _kind(kind, estimates),
-                *(_with_interval(estimates[name]) if name in estimates else "" for name in names),
+                kind_cell(kind, estimates),
+                *(with_interval(estimates.get(name)) for name in names),
                 f"{score.latency.p50_ms:.1f}",
                 f"{score.latency.p99_ms:.1f}",
             )
@@ -59,34 +79,36 @@ def means(outcome: SetOutcome) -> Rows:
 
 def differences(outcome: SetOutcome) -> Rows:
     """Return one row per comparison of two variants, for the measures that decide."""
-    shown = _DECISIVE[outcome.judged.measure]
+    shown = _DECISIVE[outcome.about.judged.measure]
     found = [each for each in outcome.differences if each.measure in shown]
     return Rows(("compared", "questions", "measure", "difference", "verdict"), 3, [_row(each) for each in found])
 
 
 def remarks(outcome: SetOutcome) -> list[str]:
     """Return what a reader has to know before trusting the figures."""
-    found = list(outcome.notes)
+    found = list(outcome.about.notes)
     found += [f"{variant.label}: not measured: {why}" for variant, why in outcome.failures.items()]
     for variant, score in outcome.scores.items():
         found += [f"{variant.label}: {remark}" for remark in _conduct(score, variant.depth)]
     return found
 
 
-def _ingest(outcome: SetOutcome) -> str:
-    if outcome.ingest is None:
+def _ingest(about: IngestedSet) -> str:
+    if about.ingest is None:
         return "ingested in several goes"
-    when = "" if outcome.ingested_now else " by an earlier run"
-    return (
-        f"ingested{when} in {outcome.ingest.embedded_s:.0f} s, found by words after {outcome.ingest.searchable_s:.1f} s"
-    )
+    when = "" if about.ingested_now else " by an earlier run"
+    return f"ingested{when} in {about.ingest.embedded_s:.0f} s, found by words after {about.ingest.searchable_s:.1f} s"
 
 
-def _kind(kind: str, estimates: Mapping[str, Estimate]) -> str:
+def kind_cell(kind: str, estimates: Mapping[str, Estimate]) -> str:
+    """Return a kind of question with how many of it were judged."""
     return f"{kind} ({max((each.questions for each in estimates.values()), default=0):,})"
 
 
-def _with_interval(estimate: Estimate) -> str:
+def with_interval(estimate: Estimate | None) -> str:
+    """Return a figure with its interval; nothing for none."""
+    if estimate is None:
+        return ""
     return f"{estimate.mean:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
 
 

@@ -2,8 +2,8 @@
 
 A table row reads `header: cell; header: cell`, so that it stands alone; a code block is never cut. Links read as their
 words, marks of emphasis are taken out, code spans keep their backticks. Where a sentence ends is told by
-services.chat.sentence_ends. Front matter, images, rules and comments are nothing to quote. Every pattern looks at a
-bounded stretch, so that time is linear; pure.
+services.chat.sentence_ends. Front matter, images, rules, comments and templates are nothing to quote. Every pattern
+looks at a bounded stretch, so that time is linear; pure.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ UnitKind = Literal["sentence", "item", "row", "code", "heading"]
 _FENCE = re.compile(r"[ \t]{0,3}(?:[-*+] +)?(`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*$")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
-_QUOTE = re.compile(r" {0,3}>[ \t]?(?:\[![A-Za-z-]+\][-+]?[ \t]*)?")
+_QUOTE = re.compile(r"\A(?: {0,3}>[ \t]?)+(?:\[![A-Za-z-]+\][-+]?[ \t]*)?")
 _DELIMITERS = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
-_NOTHING = re.compile(r"[ \t]*(?:!\[\[[^\]]*\]\]|!\[[^\]]*\]\([^)]*\)|[-*_=]{3,}|…|<!--.*?-->)?[ \t]*$")
+_NOTHING = re.compile(
+    r"[ \t]*(?:!\[\[[^\]]*\]\]|!\[[^\]]*\]\([^)]*\)|[-*_=]{3,}|…|<!--.*?-->|(?:\{%[^%\n]*%\}[ \t]*)+)?[ \t]*$"
+)
 _FRONT_MATTER = re.compile(r"---[ \t]*\n.*?\n---[ \t]*(?:\n|$)", re.DOTALL)
 _CELL_END = re.compile(r"(?<!\\)\|")
 _WIKILINK = re.compile(r"!?\[\[([^\]|\\]{0,300}?)(?:\\?\|([^\]]{0,300}))?\]\]")
@@ -33,7 +35,8 @@ _LINK = re.compile(
 _EMPHASIS = re.compile(r"(\*{1,3}|(?<!\w)_{1,3})(?=\S)(.{1,600}?)(?<=\S)\1(?!\w)|~~(?=\S)(.{1,600}?)~~")
 _ESCAPE = re.compile(r"\\([^\w\s])")
 _CODE_SPAN = re.compile(r"(`+)(?:.{1,2000}?)\1")
-_TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
+_TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>|\{%[^%\n]{0,300}%\}")
+"""HTML, and templates such as GitBook's `{% hint style="info" %}`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from services.chat.ports import BegunTurn, NewTurn, TurnStore
 from services.chat.record import stored_answer
 from services.chat.turn import Turn
 from shared.contracts.chat import ChatRequest, TurnCitation, TurnDelta, TurnDone, TurnEvent, TurnSources
-from shared.errors import InvalidInput, NotFound
+from shared.errors import InvalidInput, NotFound, Unavailable
 from shared.postgres.pool import open_pool
 from tests.fakes.found_passages import sauerkraut
 from tests.fakes.in_memory_turns import InMemoryTurns
@@ -85,14 +85,14 @@ async def test_a_later_turn_has_the_earlier_ones_as_history_oldest_first(store: 
 
 async def test_only_one_answer_streams_in_a_conversation(store: TurnStore) -> None:
     begun = await store.begin(question())
-    with pytest.raises(InvalidInput, match="being answered"):
+    with pytest.raises(Unavailable, match="being answered"):
         await store.begin(question("And?", begun.conversation_id))
     await finished(store, begun)
     outcomes = await asyncio.gather(
         *(store.begin(question(f"{number}?", begun.conversation_id)) for number in range(5)), return_exceptions=True
     )
     assert sum(isinstance(outcome, BegunTurn) for outcome in outcomes) == 1
-    assert sum(isinstance(outcome, InvalidInput) for outcome in outcomes) == 4
+    assert sum(isinstance(outcome, Unavailable) for outcome in outcomes) == 4
 
 
 async def test_the_same_turn_again_is_the_same_turn(store: TurnStore) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from deploy.embedded.cli.demo import SAMPLE_VAULT
 from tests.e2e.machine import Machine, new_machine
 from tests.unit.evaluation.judged_sets import write_beir, write_spans
 
@@ -96,3 +97,23 @@ def test_spans_are_found_where_they_stand(here: Machine) -> None:
     means = judged["variants"][0]["means"]["animals.md"]
     assert means["span recall"]["mean"] == 1.0
     assert 0.2 < means["span precision"]["mean"] < 1.0
+
+
+def test_answers_over_the_sample_vault_are_cited_truly_and_refused_where_there_is_none(sample_machine: Machine) -> None:
+    chosen = {"a01", "a04", "a10", "a12", "u05", "u06"}
+    rows = json.loads(Path(__file__).with_name("answer_questions.json").read_text())
+    file = sample_machine.folder / "few.json"
+    file.write_text(json.dumps([row for row in rows if row["id"] in chosen]))
+    out = sample_machine.folder / "answers"
+    places = ("--work-dir", sample_machine.folder / "work", "--out", out)
+    sample_machine.citebus("eval", file, "--vault", SAMPLE_VAULT, "--answers", *places)
+    (written,) = out.glob("*.json")
+    (judged,) = json.loads(written.read_text())["answers"]
+    (variant,) = judged["variants"]
+    means = {name: mean["mean"] for name, mean in variant["means"]["single"].items()}
+    assert (means["answered"], means["citation precision"], means["citation recall"]) == (1.0, 1.0, 1.0)
+    assert means["accuracy"] >= 0.75
+    assert variant["refusals"]["precision"]["mean"] == 1.0
+    assert variant["turns"]["failed"] == variant["turns"]["false_quotes"] == 0
+    assert variant["answered_by"][0].startswith("extractive")
+    assert 0 < variant["times"]["first event"]["p50_ms"] <= variant["times"]["whole answer"]["p50_ms"]

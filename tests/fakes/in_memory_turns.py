@@ -19,7 +19,7 @@ from services.chat.ports import (
 from shared.contracts.chat import TurnEnd, TurnEvent
 from shared.contracts.search import SearchReply, SearchRequest
 from shared.contracts.stored_turns import StoredMessage
-from shared.errors import CitebusError, InvalidInput, NotFound
+from shared.errors import CitebusError, InvalidInput, NotFound, Unavailable
 
 
 @dataclass
@@ -54,7 +54,7 @@ class InMemoryTurns:
         self.conversations.add(conversation_id)
         earlier = [row for row in self.rows.values() if row.conversation_id == conversation_id]
         if any(row.message.state == "streaming" for row in earlier):
-            raise InvalidInput("A question of this conversation is being answered.")
+            raise Unavailable("A question of this conversation is being answered.")
         message = StoredMessage(
             message_id=uuid4(),
             turn_id=turn.turn_id,

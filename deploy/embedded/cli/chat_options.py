@@ -10,9 +10,9 @@ from typing import Annotated, Any, NoReturn, get_type_hints
 from uuid import UUID, uuid4
 
 import typer
-from pydantic import ValidationError
 
 from deploy.embedded.cli.filters import parse_filters
+from deploy.embedded.cli.requests import request_of
 from deploy.embedded.cli.search import FilterJson, Filters, Profile
 from deploy.embedded.cli.session import Session, chosen_vaults
 from shared.contracts.chat import ChatRequest
@@ -67,11 +67,7 @@ class Manner:
             "deadline_ms": round(self.timeout_s * 1000),
             "stream": stream,
         }
-        try:
-            return ChatRequest.model_validate(told)
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            raise InvalidInput(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        return request_of(ChatRequest, told)
 
 
 def asks(command: Callable[..., NoReturn]) -> Callable[..., NoReturn]:

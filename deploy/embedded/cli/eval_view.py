@@ -12,19 +12,18 @@ from deploy.embedded.cli.screen import open_table, printable
 from deploy.evaluation.asking import Variant
 from deploy.evaluation.prepared import Prepared
 from deploy.evaluation.questions import JudgedSet
-from deploy.evaluation.running import SetOutcome
-from deploy.evaluation.tables import Rows, differences, facts, means, remarks
+from deploy.evaluation.tables import Rows, Section
 
 
-def show_outcome(console: Console, outcome: SetOutcome) -> None:
+def show_section(console: Console, section: Section) -> None:
     """Print a set's tables and what to know about them."""
     console.print()
-    console.print(printable(outcome.judged.name), style="bold", soft_wrap=True)
-    console.print(printable(facts(outcome)), style="dim", soft_wrap=True)
-    for rows in (means(outcome), differences(outcome)):
+    console.print(printable(section.name), style="bold", soft_wrap=True)
+    console.print(printable(section.facts), style="dim", soft_wrap=True)
+    for rows in section.tables:
         if rows.rows:
             _show_table(console, rows)
-    for remark in remarks(outcome):
+    for remark in section.remarks:
         console.print(printable(f"* {remark}"), style="dim", soft_wrap=True)
 
 

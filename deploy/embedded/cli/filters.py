@@ -30,8 +30,7 @@ _FORMS = "area=ops, area=ops,lab, area!=ops, confidence>=0.5, last_verified<2025
 def parse_filters(options: Sequence[str], json_text: str | None = None) -> Filters:
     """Return filters that ask for what every option says, and for what the JSON does.
 
-    `field=` gives an empty list, which matches nothing. Raises InvalidInput for an option of no known form, or for
-    what is no JSON object.
+    Raises InvalidInput for an option of no known form or without a value, or for what is no JSON object.
     """
     equal: Filters = {}
     together: list[Filters] = []
@@ -67,8 +66,8 @@ def _option(option: str) -> tuple[bool, str, JsonValue]:
     negated, exists, operator, text = bool(read[1]), read[3], read[4], (read[5] or "").strip()
     if exists:
         return negated, field, {"exists": True}
-    if not text and operator != "=":
-        raise InvalidInput(f"--filter '{option}' has no value after {operator}.")
+    if not text:
+        raise InvalidInput(f"--filter '{option}' has no value after {operator}; pages without the field are !{field}?.")
     return negated != (operator == "!="), field, _condition(field, operator, text)
 
 
@@ -76,7 +75,7 @@ def _condition(field: str, operator: str, text: str) -> JsonValue:
     if operator in _ORDER:
         value = number(text)
         return {_ORDER[operator]: text if value is None else value}
-    values = [part.replace("\\,", ",").strip() for part in _COMMA.split(text)] if text else []
+    values = [part.replace("\\,", ",").strip() for part in _COMMA.split(text)]
     if operator == "^=":
         return {"prefix": list[JsonValue](values)}
     if field == "path" and any("*" in value for value in values):

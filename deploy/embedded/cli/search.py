@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, NoReturn
 
 import typer
-from pydantic import ValidationError
 
 from deploy.embedded.cli.filters import parse_filters
 from deploy.embedded.cli.hits import merged
 from deploy.embedded.cli.options import AsJson, DataDir, VaultName
 from deploy.embedded.cli.progress import follow, shown_progress
+from deploy.embedded.cli.requests import request_of
 from deploy.embedded.cli.search_view import as_json, show_replies
 from deploy.embedded.cli.session import Session, chosen_vaults, folder_named, open_session
 from deploy.embedded.cli.world import DONE, FAILED, World, run
 from shared.contracts.search import SearchReply, SearchRequest
-from shared.errors import CitebusError, InvalidInput
+from shared.errors import CitebusError
 
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="A question or some words, in quotes.")]
 Limit = Annotated[int, typer.Option("--k", min=1, max=50, help="Chunks to search for.")]
@@ -88,11 +88,7 @@ def search(  # noqa: PLR0913  (one parameter per option of the command line)
 
 
 def _request(query: str, only: tuple[Sequence[str], str | None], **more: object) -> SearchRequest:
-    try:
-        return SearchRequest.model_validate({"query": query, "filters": parse_filters(*only), **more})
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise InvalidInput(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+    return request_of(SearchRequest, {"query": query, "filters": parse_filters(*only), **more})
 
 
 async def catch_up(world: World, session: Session, vaults: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -10,9 +11,13 @@ from pathlib import Path
 from deploy.embedded.cli.world import World
 from deploy.embedded.client import BusClient
 from deploy.embedded.known_vaults import known_vaults
+from deploy.embedded.lock import is_held
 from deploy.embedded.stack_types import StackOptions
-from deploy.embedded.state import read_running_stack
+from deploy.embedded.state import RunningStack, read_running_stack
 from shared.errors import InvalidInput
+
+_START_S = 60.0
+_LOOK_S = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +35,10 @@ class Session:
 async def open_session(world: World, data_dir: Path, folders: Sequence[Path] = ()) -> AsyncGenerator[Session]:
     """Connect to the stack on `data_dir`, or start one with `folders`, or with the known vaults when none is given.
 
+    One that is just starting is waited for.
     Raises InvalidInput when no vault is known, and what opening a stack or connecting raises.
     """
-    running = read_running_stack(data_dir)
+    running = await _running_stack(world, data_dir)
     if running is not None:
         async with world.connect(running.nats_url) as client:
             vaults = {vault.vault_id: vault.folder for vault in running.vaults}
@@ -44,6 +50,18 @@ async def open_session(world: World, data_dir: Path, folders: Sequence[Path] = (
     world.note(f"no stack runs on {data_dir}: starting one for this command")
     async with world.open_stack(StackOptions(data_dir, watched)) as stack, world.connect(stack.nats_url) as client:
         yield Session(client, dict(stack.vaults), temporary=True)
+
+
+async def _running_stack(world: World, data_dir: Path) -> RunningStack | None:
+    """Return what runs, once it is up; None when nothing runs, or is not up in time."""
+    for attempt in range(round(_START_S / _LOOK_S)):
+        running = read_running_stack(data_dir)
+        if running is not None or not is_held(data_dir):
+            return running
+        if attempt == 0:
+            world.note(f"citebus is just starting on {data_dir}: waiting for it")
+        await asyncio.sleep(_LOOK_S)
+    return None
 
 
 def chosen_vaults(session: Session, named: str | None) -> tuple[str, ...]:

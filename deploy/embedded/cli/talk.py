@@ -39,6 +39,8 @@ class Talk:
     _conversation_id: UUID | None = field(default=None, init=False)
     _failed: bool = field(default=False, init=False)
     _ended: bool = field(default=False, init=False)
+    _interrupted: bool = field(default=False, init=False)
+    """Ctrl-C where nobody is at the prompt: it ends the talk, not only the answer."""
 
     async def held(self, keyboard: Keyboard) -> int:
         """Talk until the lines end; return the exit code."""
@@ -57,6 +59,8 @@ class Talk:
                 continue
             pressed = False
             await self._take(line)
+        if self._interrupted:
+            return INTERRUPTED
         return FAILED if self._failed and not self._interactive else DONE
 
     @property
@@ -91,6 +95,8 @@ class Talk:
         answer = await shown_answer(self.world, self.session, self.vault_id, request)
         self.last = request, answer
         self._failed = self._failed or answer.state in ("failed", "cancelled")
+        self._interrupted = answer.interrupted and not self._interactive
+        self._ended = self._interrupted
         if answer.end is not None:
             self._conversation_id = answer.end.conversation_id
             if self.manner.verbose:

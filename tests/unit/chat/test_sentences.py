@@ -116,3 +116,17 @@ def test_any_text_is_taken_apart_into_units_that_are_not_empty(text: str) -> Non
 @given(st.text(alphabet="aB. !?\"')5", max_size=100))
 def test_sentences_joined_are_the_text(text: str) -> None:
     assert " ".join(" ".join(split_sentences(text)).split()) == " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Wrap it in `<document>` tags. Then a > b holds.", ["Wrap it in `<document>` tags.", "Then a > b holds."]),
+        ("> > Quoted twice.\n> > And on.", ["Quoted twice.", "And on."]),
+        ('{% hint style="info" %}\nUse brine.\n{% endhint %}', ["Use brine."]),
+        ('{% tabs %} {% tab title="A" %}\n\n- Salt {% icon %} it.', ["Salt it."]),
+        ("100 % {brine} is 5 %.", ["100 % {brine} is 5 %."]),
+    ],
+)
+def test_signs_of_quotes_and_templates_go_and_all_others_stay(text: str, shown: list[str]) -> None:
+    assert texts(text) == shown

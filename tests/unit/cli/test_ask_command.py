@@ -192,11 +192,16 @@ def test_json_says_refusals_failures_and_errors_as_json(asking: CommandLine) -> 
     assert (code, told["error"]["code"]) == (2, "invalid")
 
 
-@pytest.mark.parametrize("question", ["", "x" * 8001])
-def test_a_question_that_cannot_be_asked_is_a_misuse(asking: CommandLine, question: str) -> None:
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("", "citebus: the question is empty\n"),
+        ("x" * 8001, "citebus: the question has 8,001 characters, at most 8,000 are taken: shorten it\n"),
+    ],
+)
+def test_a_question_that_cannot_be_asked_is_a_misuse(asking: CommandLine, question: str, said: str) -> None:
     result = asking.run("ask", question)
-    assert result.exit_code == 2
-    assert result.stderr.startswith("citebus: question: ")
+    assert (result.exit_code, result.stderr) == (2, said)
 
 
 def test_of_several_vaults_one_must_be_named(line: CommandLine, vault: Path, tmp_path: Path) -> None:

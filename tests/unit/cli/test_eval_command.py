@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
+from shared.contracts.conversations import DeleteReply
 from shared.contracts.error import ErrorReply
 from tests.unit.cli.fakes import CommandLine, citation, search_reply, status_reply, sync_reply
-from tests.unit.evaluation.judged_sets import write_beir
+from tests.unit.cli.scripted_turns import CONVERSATION_ID, Turn, deltas, done, refused, sources, use
+from tests.unit.evaluation.judged_sets import write_beir, write_spans
 
 SEARCH = "citebus.v1.search.vault"
 
@@ -123,3 +125,44 @@ def test_sets_of_a_list_that_are_not_there_are_left_out(scripted: CommandLine, j
     assert len(scripted.bus.asked(SEARCH)) == 4  # half of them unmeasured, half for further pages
     listed.write_text('[[set]]\npath = "gone"\n')
     assert evaluate(scripted, tmp_path, listed).exit_code == 2
+
+
+def test_answers_are_asked_for_over_chat_and_their_figures_are_shown_and_written(
+    scripted: CommandLine, judged: Path, tmp_path: Path
+) -> None:
+    scripted.bus.answers["citebus.v1.conversation.delete.vault"] = DeleteReply(conversation_id=CONVERSATION_ID)
+    text = "Twice a day. [1]"
+    found = citation(1, "Tides", 0.8, path="000/d000000.md")
+    passage = found.passages[0].model_copy(update={"char_end": 1_000})
+    found = found.model_copy(update={"passages": (passage,)})
+    answer = Turn([sources(found), *deltas(text), use(text, "Twice a day.", 1, "quoted"), done()])
+    scripted.bus.turns.turns.extend([answer, answer, refused("No."), answer, refused("No.")])
+    result = evaluate(scripted, tmp_path, judged, "--answers")
+    assert result.exit_code == 0, result.stderr
+    asked = scripted.bus.turns.requests[1:]  # the first one is unmeasured
+    assert [(each["question"], each["filters"]) for each in asked] == [
+        ("tides?", {}),
+        ("wind?", {}),
+        ("tides?", {"path": {"none": ["000/d000000.md"]}}),
+        ("wind?", {"path": {"none": ["000/d000001.md"]}}),
+    ]
+    assert {(each["profile"], each["k"], each["expansion_depth"], each["context_window"]) for each in asked} == {
+        ("hybrid", 8, 2, 32_768)
+    }
+    assert len(scripted.bus.asked("citebus.v1.conversation.delete.vault")) == 5
+    assert "refusal F1" in result.stdout
+    assert report(tmp_path)["sets"] == []
+    (outcome,) = report(tmp_path)["answers"]  # type: ignore[misc]
+    (variant,) = outcome["variants"]
+    assert variant["by_question"]["q1"]["citation precision"] == 1.0
+    assert variant["by_question"]["q2"] == {"answered": 0.0, "citation recall": 0.0}
+    assert variant["refusals"]["f1"]["mean"] == 0.5
+
+
+def test_answers_to_questions_about_spans_are_not_measured(scripted: CommandLine, tmp_path: Path) -> None:
+    row = {"_id": "1", "text": "otter?", "file": "a.md", "spans": [{"start_index": 0, "end_index": 5}]}
+    folder = write_spans(tmp_path / "spans", {"a.md": "Otter swims."}, [row])
+    result = evaluate(scripted, tmp_path, folder, "--answers")
+    assert result.exit_code == 1
+    assert "answers are measured on questions about pages" in result.stderr
+    assert scripted.opener.opened == []

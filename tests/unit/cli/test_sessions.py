@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from deploy.embedded.known_vaults import known_vaults, remember_vaults
+from deploy.embedded.lock import hold
 from deploy.embedded.processes import start_mark
 from deploy.embedded.state import DataFolder, RunningStack, RunningVault, write_running_stack
 from shared.errors import InvalidInput, Unavailable
@@ -49,6 +51,21 @@ def test_a_running_stack_is_used_and_nothing_is_started(answering: CommandLine, 
     assert answering.bus.opened == ["nats://running:4222"]
     assert answering.opener.opened == []
     assert result.stderr == ""
+
+
+def test_a_stack_that_is_just_starting_is_waited_for(answering: CommandLine, vault: Path) -> None:
+    starting = hold(DataFolder.create(answering.data_dir))
+    starting.__enter__()
+    up = threading.Timer(0.5, pretend_running, [answering.data_dir], {"notes": vault})
+    up.start()
+    try:
+        result = answering.run("search", "tides")
+    finally:
+        up.join()
+        starting.__exit__(None, None, None)
+    assert result.exit_code == 0
+    assert "just starting" in result.stderr
+    assert answering.opener.opened == []
 
 
 def test_without_a_stack_one_is_started_for_the_command_and_stopped(answering: CommandLine, vault: Path) -> None:

@@ -113,6 +113,13 @@ async def test_ctrl_c_ends_the_answer_and_not_the_talk(terminal: Terminal) -> No
     assert ANSWER in terminal.shown
 
 
+async def test_ctrl_c_ends_the_whole_talk_where_nobody_is_at_the_prompt(terminal: Terminal) -> None:
+    terminal.out = Console(file=io.StringIO(), width=200)
+    terminal.bus.turns.turns.extend([Turn(deltas("Half"), [cancelled("asked")], interrupts=1), tides()])
+    assert await terminal.talk("How often?", "Again?") == 130
+    assert ANSWER not in terminal.shown
+
+
 async def test_ctrl_c_at_the_prompt_ends_the_talk_only_twice_in_a_row(terminal: Terminal) -> None:
     assert await terminal.talk(CTRL_C, "/help", CTRL_C) == 0
     assert await terminal.talk(CTRL_C, CTRL_C, "/help") == 130

@@ -142,3 +142,19 @@ def test_a_heading_is_only_taken_for_one_in_the_first_line(tmp_path: Path) -> No
     file = tmp_path / "qrels.tsv"
     file.write_text("query-id\tcorpus-id\tscore\n\nq1\t1\t3\nq1\t2\t0\n")
     assert read_judgements(file) == {"q1": {"1": 3.0}}
+
+
+def test_an_answer_beside_a_query_is_a_phrase_where_its_place_is_said_else_a_reference(tmp_path: Path) -> None:
+    folder = write_beir(tmp_path / "set", {"d": ("", "Text.")}, {}, {("1", "d"): 1, ("2", "d"): 1, ("3", "d"): 1})
+    rows = [
+        {"_id": "1", "text": "how many?", "metadata": {"answer": "308", "answer_start": 34}},
+        {"_id": "2", "text": "why?", "metadata": {"answer": "Because of it."}},
+        {"_id": "3", "text": "what?", "metadata": None},
+    ]
+    (folder / "queries.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    questions, _ = read_questions(folder)
+    assert [(each.phrase, each.reference) for each in questions] == [
+        ("308", None),
+        (None, "Because of it."),
+        (None, None),
+    ]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deploy.evaluation.intervals import estimate, paired_difference
+from deploy.evaluation.intervals import estimate, estimate_of, paired_difference
 
 numbers = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
@@ -60,3 +61,15 @@ def test_a_difference_is_over_the_questions_that_both_have() -> None:
 def test_there_is_no_mean_of_nothing() -> None:
     with pytest.raises(ValueError, match="no mean"):
         estimate([])
+
+
+def test_a_figure_that_is_a_mean_has_the_interval_of_a_mean() -> None:
+    values = [True, False, True, True, False, True]
+    found = estimate_of(lambda rows: float(rows.mean()), np.asarray(values).reshape(-1, 1))
+    mean = estimate([float(value) for value in values])
+    assert (found.mean, found.low, found.high, found.questions) == (mean.mean, mean.low, mean.high, 6)
+
+
+def test_there_is_no_figure_of_no_questions() -> None:
+    with pytest.raises(ValueError, match="no questions"):
+        estimate_of(lambda rows: 0.0, np.zeros((0, 2), dtype=np.bool_))

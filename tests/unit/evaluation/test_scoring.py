@@ -10,11 +10,12 @@ import pytest
 from deploy.evaluation.asking import Answer, Variant
 from deploy.evaluation.comparing import compare
 from deploy.evaluation.markdown import as_markdown
+from deploy.evaluation.opening import IngestedSet
 from deploy.evaluation.questions import JudgedSet, Measure, Question
 from deploy.evaluation.running import SetOutcome, profiles_of
 from deploy.evaluation.scoring import Score, score
 from deploy.evaluation.spans import Span
-from deploy.evaluation.tables import differences, means, remarks
+from deploy.evaluation.tables import differences, means, remarks, section
 from deploy.evaluation.vault_copy import VaultCopy
 from tests.unit.cli.fakes import status_reply
 
@@ -78,12 +79,13 @@ def outcome() -> SetOutcome:
     }
     failures = {Variant("multi-query", 0, 50): "needs a provider"}
     found = [*compare(questions, scores)]
-    return SetOutcome(judged, status_reply(), None, True, judged.notes, scores, failures, found)
+    about = IngestedSet(judged, status_reply(), None, True, judged.notes)
+    return SetOutcome(about, scores, failures, found)
 
 
 def test_the_first_profile_is_compared_with_each_other_one_and_depths_with_the_shallowest() -> None:
     found = outcome()
-    compared = [each for each in compare(found.judged.questions, found.scores) if each.measure == "nDCG@10"]
+    compared = [each for each in compare(found.about.judged.questions, found.scores) if each.measure == "nDCG@10"]
     verdicts = [(each.of.label, each.over.label, each.verdict) for each in compared]
     assert verdicts == [
         ("hybrid, depth 0, k 50", "sparse, depth 0, k 50", "better"),
@@ -95,7 +97,9 @@ def test_the_first_profile_is_compared_with_each_other_one_and_depths_with_the_s
 def test_a_worse_profile_is_said_to_be_worse() -> None:
     found = outcome()
     turned = {replace(SPARSE, profile="a"): found.scores[SPARSE], replace(HYBRID, profile="b"): found.scores[HYBRID]}
-    assert {each.verdict for each in compare(found.judged.questions, turned) if each.measure == "MRR@10"} == {"worse"}
+    assert {each.verdict for each in compare(found.about.judged.questions, turned) if each.measure == "MRR@10"} == {
+        "worse"
+    }
 
 
 def test_tables_hold_a_row_per_variant_and_remarks_say_what_to_mistrust() -> None:
@@ -113,7 +117,7 @@ def test_tables_hold_a_row_per_variant_and_remarks_say_what_to_mistrust() -> Non
 
 
 def test_the_page_is_markdown_whatever_names_say() -> None:
-    page = as_markdown("a <machine>", [outcome()], {"other": "no\ncorpus"})
+    page = as_markdown("a <machine>", [section(outcome())], {"other": "no\ncorpus"})
     lines = page.splitlines()
     assert "## A \\| set" in lines
     assert "a &lt;machine>" in lines
@@ -124,6 +128,7 @@ def test_the_page_is_markdown_whatever_names_say() -> None:
 
 def test_the_default_profile_comes_first_and_each_once() -> None:
     known = {"dense": 1, "hybrid": 1, "sparse": 1}
+    assert profiles_of(("sparse",), known, "hybrid", every=True) == ("sparse",)
     assert profiles_of((), known, "hybrid", every=False) == ("hybrid",)
     assert profiles_of((), known, "hybrid", every=True) == ("hybrid", "dense", "sparse")
     assert profiles_of(("sparse", "mine"), known, "hybrid", every=False) == ("sparse", "mine")

@@ -15,7 +15,7 @@ from shared.errors import InvalidInput
 from tests.unit.evaluation.judged_sets import write_beir, write_spans
 
 GRADES = {("q1", "wiki/a.md"): 1}
-SAMPLE_LIST = Path(__file__).parents[3] / "deploy/evaluation/sets.toml"
+LISTS = Path(__file__).parents[3] / "deploy/evaluation"
 
 
 @pytest.fixture
@@ -154,6 +154,20 @@ def test_a_wrong_list_of_sets_is_refused(tmp_path: Path, content: str, said: str
         read_list(file, tmp_path)
 
 
-def test_the_list_that_is_run_by_default_can_be_read() -> None:
-    places = read_list(SAMPLE_LIST, Path("/data"))
-    assert len({place.path for place in places}) == len(places) > 5
+@pytest.mark.parametrize("name", ["sets.toml", "answer_sets.toml"])
+def test_the_lists_that_are_run_by_default_can_be_read(name: str) -> None:
+    places = read_list(LISTS / name, Path("/data"))
+    assert len({place.path for place in places}) == len(places) > 3
+
+
+def test_a_set_may_be_asked_by_the_titles_of_its_documents(tmp_path: Path) -> None:
+    folder = write_beir(tmp_path / "set", {"1": ("Tides", "x"), "2": ("Wind", "y")}, {"q": "own?"}, {("q", "1"): 1})
+    file = tmp_path / "sets.toml"
+    file.write_text('[[set]]\npath = "set"\ntitles = true\n')
+    (place,) = read_list(file, tmp_path)
+    judged = read_set(place)
+    assert [question.text for question in judged.questions] == [
+        "What is known about Tides?",
+        "What is known about Wind?",
+    ]
+    assert (judged.name, judged.source) == ("set", read_set(SetPlace(folder, SetOptions())).source)

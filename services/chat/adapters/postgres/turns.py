@@ -140,7 +140,6 @@ def _refusals() -> Generator[None]:
         yield
     except asyncpg.UniqueViolationError as error:
         if error.constraint_name == "one_streaming_answer":
-            raise InvalidInput(
-                "A question of this conversation is being answered: wait for its end, or cancel it."
-            ) from error
+            said = "A question of this conversation is being answered: wait for its end, or cancel it."
+            raise Unavailable(said, retry_after_s=1.0) from error
         raise Unavailable("The same turn began at this moment: ask again.", retry_after_s=0.1) from error
