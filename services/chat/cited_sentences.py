@@ -18,8 +18,9 @@ from services.chat.markers import Marker
 _FEW_WORDS = 3
 _END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s)|[。！？]+[」』”）]*|\n")
 _NO_END = re.compile(
-    r"(?:^|[\s(])(?:[A-Za-zÄÖÜ]|\d{1,3}|e\.g|i\.e|z\.\s?B|d\.\s?h|p\.\s?ex|cf|vgl|bzw|ca|etc|approx|[Nn]r|[Ff]ig|[Ss]ec|vs|[DMP]rs?|[Nn]o|[Ss]t)\.$"
+    r"(?<![^\s(。！？」』”）])(?:[A-Za-zÄÖÜ]|\d{1,3}|e\.g|i\.e|z\.\s?B|d\.\s?h|p\.\s?ex|cf|vgl|bzw|ca|etc|approx|[Nn]r|[Ff]ig|[Ss]ec|vs|[DMP]rs?|[Nn]o|[Ss]t)\.$"
 )
+"""What stands before it is a blank or what else a sentence may begin behind: the same wherever the text was cut."""
 _WORD = re.compile(r"\w+")
 
 

@@ -167,7 +167,7 @@ async def test_one_answer_at_a_time_in_a_conversation(kitchen: Kitchen) -> None:
         await reading.until(TurnDelta)
         second = await asker.send("And how long?", uuid4(), conversation_id=accepted.conversation_id)
         refused = ErrorReply.model_validate_json(second.data)
-        assert (refused.code, refused.retry_after_s) == ("unavailable", 1.0)
+        assert (refused.code, refused.retry_after_ms) == ("unavailable", 1_000)
         assert "being answered" in refused.message
         gate.set()
         await reading.end()

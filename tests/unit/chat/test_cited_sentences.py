@@ -59,6 +59,11 @@ PIECES = st.sampled_from(
 )
 
 
+def test_an_abbreviation_behind_a_sentence_without_a_blank_ends_none_wherever_the_text_is_cut() -> None:
+    text = "。e.g. [1]Salt"
+    assert told([text]) == told(list(text)) == (text, [(1, 1, len(text))])
+
+
 @given(st.lists(PIECES, max_size=30).map("".join), st.data())
 def test_the_ranges_do_not_depend_on_where_the_text_is_cut(text: str, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
