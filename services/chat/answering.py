@@ -31,14 +31,8 @@ class AnswerBounds:
     """Limits of one answer."""
 
     search_deadline_ms: int = 10_000
-    first_token_s: float = 90.0
-    idle_s: float = 45.0
     max_answer_bytes: int = 262_144
-
-    @property
-    def patience(self) -> Patience:
-        """How long a provider may be silent."""
-        return Patience(self.first_token_s, self.idle_s)
+    patience: Patience = field(default_factory=Patience)
 
 
 @dataclass(frozen=True, slots=True)

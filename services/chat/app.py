@@ -24,6 +24,7 @@ from services.chat.adapters.postgres.turns import PostgresTurns
 from services.chat.announcing import Announcer
 from services.chat.answering import Answering, Judges
 from services.chat.asking import Asking
+from services.chat.asking_provider import Patience
 from services.chat.conversation_handlers import ConversationHandlers, conversation_endpoints
 from services.chat.conversing import Conversing, Effects
 from services.chat.costs import PriceTable
@@ -60,6 +61,8 @@ from shared.version import VERSION
 _TOKEN_BYTES = 32
 """Of a share's token: 256 bits can't be guessed."""
 
+_LONGER = 1.5
+
 _ENVELOPE_BYTES = 16_384
 """What a reply takes besides its turns: the conversation's own record, headers, names of fields."""
 
@@ -76,6 +79,7 @@ class ChatParts:
     """What `$SRV.INFO` says of who answers."""
     ranker: SentenceRanker | None = None
     """What evidence is measured with; None: everything that is found is answered, unless `judges` knows better."""
+    patience: Patience = field(default_factory=Patience)
 
 
 @asynccontextmanager
@@ -92,9 +96,15 @@ async def chat_parts(
     prices = PriceTable.load(providers.prices_file)
     try:
         about = provider_info(providers, prices)
-        yield ChatParts(configured, prices, Judges(OverlapSupport()), about=about, ranker=ranker)
+        judges, patience = Judges(OverlapSupport()), _patience(providers)
+        yield ChatParts(configured, prices, judges, about=about, ranker=ranker, patience=patience)
     finally:
         await configured.aclose()
+
+
+def _patience(providers: ChatProviderSettings) -> Patience:
+    """Return how long the engine waits: longer than the adapters, which know better what is wrong, if they tell it."""
+    return Patience(_LONGER * providers.first_byte_timeout_s, _LONGER * providers.idle_timeout_s)
 
 
 @asynccontextmanager
@@ -108,7 +118,7 @@ async def running_chat(
     endings = Endings(store, announcer, parts.prices)
     search, thresholds = NatsSearch(client, topology), PostgresThresholds(pool)
     judges = build_judges(parts, thresholds)
-    answering = Answering(search, stream, endings, judges, settings.bounds())
+    answering = Answering(search, stream, endings, judges, settings.bounds(parts.patience))
     running = RunningTurns(answering, settings.max_turns)
     asking = Asking(store, stream, PostgresGrounding(pool), parts.providers, running)
     handlers = Handlers(asking, running)

@@ -24,8 +24,8 @@ from shared.tokens import estimate_tokens
 class Patience:
     """How long a provider may be silent, in seconds."""
 
-    first_token_s: float
-    idle_s: float
+    first_token_s: float = 90.0
+    idle_s: float = 45.0
     """Between two deltas."""
 
 

@@ -44,7 +44,7 @@ def test_a_hit_says_title_place_heading_and_words(here: Machine) -> None:
     assert title == "[1] Tomatoes"
     assert re.match(r"    wiki/tomatoes\.md:4-8 · Tomatoes\b.* · similarity 0\.\d\d · score ", about)
     assert "    Water tomatoes in the morning." in passage
-    assert done.stdout.splitlines()[-1].startswith("garden: 2 passages · ")
+    assert done.stdout.splitlines()[-1].startswith("garden: 2 passages found · ")
     assert done.stderr == ""
 
 

@@ -19,6 +19,9 @@ from deploy.embedded.cli.world import DONE, FAILED, World, run
 from shared.contracts.search import SearchReply, SearchRequest
 from shared.errors import CitebusError
 
+_GLANCE_S = 0.5
+"""For a look at how far ingest is, beside what was asked for."""
+
 Query = Annotated[str, typer.Argument(metavar="QUERY", help="A question or some words, in quotes.")]
 Limit = Annotated[int, typer.Option("--k", min=1, max=50, help="Chunks to search for.")]
 Filters = Annotated[
@@ -92,13 +95,28 @@ def _request(query: str, only: tuple[Sequence[str], str | None], **more: object)
 
 
 async def catch_up(world: World, session: Session, vaults: Sequence[str]) -> None:
-    """Wait for what changed while no stack ran, when one was started just now."""
+    """Wait for what changed while no stack ran, when one was started just now; else say what is still under way."""
     if not session.temporary:
+        await asyncio.gather(*(_tell_if_behind(world, session, vault_id) for vault_id in vaults))
         return
     with shown_progress(world.err) as show:
         for vault_id in vaults:
             await session.client.sync(vault_id)
             await follow(session.client, vault_id, "searchable", world.pace, show)
+
+
+async def _tell_if_behind(world: World, session: Session, vault_id: str) -> None:
+    """Say on stderr that not all of a vault can be found yet; nothing when that can't be told at once."""
+    try:
+        async with asyncio.timeout(_GLANCE_S):
+            status = await session.client.status(vault_id)
+    except (CitebusError, TimeoutError):
+        return
+    if status.files_lag:
+        world.note(f"vault {vault_id} is still being read, {status.files_lag:,} changes wait: not all can be found yet")
+    elif status.embedded_chunks < status.chunks:
+        done = f"{status.embedded_chunks:,} of {status.chunks:,}"
+        world.note(f"vault {vault_id}: {done} chunks can be found by meaning yet, the others by their words")
 
 
 async def _ask_all(

@@ -93,7 +93,10 @@ def _passage(hit: Hit, width: int, full: bool) -> list[str]:
 
 def _counts(reply: SearchReply) -> str:
     times = reply.timings_ms
-    found = f"{len(reply.citations)} passages" if reply.citations else "nothing found"
+    linked = sum(citation.phase != "vector" for citation in reply.citations)
+    seeds = len(reply.citations) - linked
+    found = f"{seeds} passage{'' if seeds == 1 else 's'} found" if reply.citations else "nothing found"
+    found += f", {linked} more on pages that these are linked with" if linked else ""
     phases = f"embed {times.embed:.0f}, search {times.search:.0f}, links {times.expansion:.0f}"
     return (
         f"{found} · {reply.approx_tokens:,} of {reply.token_budget:,} tokens · {times.total:.0f} ms ({phases}) · "

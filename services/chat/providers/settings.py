@@ -19,7 +19,7 @@ from services.chat.providers.spec import ANTHROPIC_URL, OPENAI_URL, Limits, Prov
 
 Operation = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,31}$")]
 
-OPERATIONS = ("chat", "answer", "judge", "rewrite")
+OPERATIONS = ("chat", "judge", "rewrite")
 """Those that citebus asks for (`chat`: a request's default); the settings may name more, for requests to choose."""
 
 USUAL_URLS = {

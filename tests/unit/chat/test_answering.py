@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 
 from services.chat.answering import AnswerBounds, Judges
+from services.chat.asking_provider import Patience
 from services.chat.ports import Support
 from services.chat.provider import Usage
 from shared.contracts.chat import (
@@ -122,7 +123,7 @@ async def test_an_error_of_the_search_fails_the_turn_with_its_code() -> None:
 @pytest.mark.parametrize("script", [(SILENCE,), ("It takes ", SILENCE)])
 async def test_a_provider_that_falls_silent_fails_the_turn_and_is_closed(script: tuple[str, ...]) -> None:
     provider = ScriptedProvider(script)
-    turned = await Scene(provider, bounds=AnswerBounds(first_token_s=0.05, idle_s=0.05)).ask()
+    turned = await Scene(provider, bounds=AnswerBounds(patience=Patience(0.05, 0.05))).ask()
     assert isinstance(turned.end, TurnFailed)
     assert turned.end.code == "deadline"
     assert provider.closed.is_set()

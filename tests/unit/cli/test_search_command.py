@@ -12,6 +12,7 @@ from rich.console import Console
 from shared.contracts.error import ErrorReply
 from shared.contracts.search import Timings
 from tests.unit.cli.fakes import CommandLine, citation, search_reply, status_reply, sync_reply
+from tests.unit.cli.test_sessions import pretend_running
 
 BOXES = "─│┌┐└┘━┃╭╮╰╯╞═"
 
@@ -35,6 +36,23 @@ def test_all_known_vaults_are_asked_and_merged_with_their_names(two_vaults: Comm
     result = two_vaults.run("search", "tides")
     assert result.exit_code == 0
     assert result.stdout.index("[1] Near  (beta)") < result.stdout.index("[2] Far  (alpha)")
+
+
+def test_what_is_still_under_way_is_said_beside_the_hits(line: CommandLine, vault: Path) -> None:
+    pretend_running(line.data_dir, notes=vault)
+    line.bus.answers["citebus.v1.search.notes"] = search_reply(citation(1, "Tides", 0.5))
+    line.bus.answers["citebus.v1.ingest.status.notes"] = status_reply(files_lag=1_204)
+    assert "vault notes is still being read, 1,204 changes wait" in line.run("search", "tides").stderr
+    line.bus.answers["citebus.v1.ingest.status.notes"] = status_reply(chunks=9, embedded_chunks=4)
+    assert "4 of 9 chunks can be found by meaning yet" in line.run("search", "tides").stderr
+
+
+def test_passages_of_linked_pages_are_counted_apart(line: CommandLine, vault: Path) -> None:
+    pretend_running(line.data_dir, notes=vault)
+    linked = citation(2, "Moon", None, phase="expansion")
+    line.bus.answers["citebus.v1.search.notes"] = search_reply(citation(1, "Tides", 0.5), linked)
+    said = line.run("search", "tides").stdout
+    assert "1 passage found, 1 more on pages that these are linked with" in said
 
 
 def test_the_vault_around_the_current_folder_is_the_one_that_is_asked(
