@@ -14,8 +14,8 @@ from typing import Literal, Protocol
 from uuid import UUID
 
 from services.ingest.text.preparation import prepare_page
-from services.ingest.watcher.saving_files import read_page, write_page
-from services.ingest.watcher.saving_names import candidate_paths
+from services.ingest.watcher.saving_files import names_in, read_page, write_page
+from services.ingest.watcher.saving_names import FOLDER, candidate_paths
 from services.ingest.watcher.saving_page import SavedPage, page_text, saved_page
 from services.ingest.watcher.selection import Selection
 from shared.contracts.files import VaultSettings
@@ -95,12 +95,32 @@ class Saving:
         for path, content in found:
             if content is not None and _is_same_turn(saved_page(content), request):
                 return path, content
+        if (earlier := self._earlier(request)) is not None:
+            return earlier
         if (free := next((path for path, content in found if content is None), None)) is not None:
             return free, None
         path, content = found[-1]
         if content is None or saved_page(content) is None:
             raise InvalidInput(f"{path} was not written by citebus and stays as it is: choose another path.")
         return path, content
+
+    def _earlier(self, request: SaveTextRequest) -> tuple[str, bytes] | None:
+        """Return the page that this turn was saved as under another title, unless the request names a path itself."""
+        if request.path is not None or request.turn_id is None:
+            return None
+        turn = str(request.turn_id).encode()
+        for name in names_in(self._watch.root, FOLDER):
+            path = f"{FOLDER}/{name}"
+            content = self._readable(path) if name.endswith(".md") else None
+            if content is not None and turn in content and _is_same_turn(saved_page(content), request):
+                return path, content
+        return None
+
+    def _readable(self, path: str) -> bytes | None:
+        try:
+            return read_page(self._watch.root, path, self._watch.max_bytes)
+        except InvalidInput:  # somebody else's, and no page
+            return None
 
     def _check(self, path: str, content: bytes) -> None:
         """Refuse what would be written and not indexed. Raises InvalidInput, TooLarge."""

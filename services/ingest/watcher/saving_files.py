@@ -34,6 +34,13 @@ def read_page(root: str, path: str, max_bytes: int) -> bytes | None:
     return None
 
 
+def names_in(root: str, folder: str) -> list[str]:
+    """Return the names in a folder, in order; none when it is not there. Raises as `read_page` does."""
+    with _named(folder), suppress(FileNotFoundError), _folder(root, folder, make=False) as opened:
+        return sorted(os.listdir(opened))
+    return []
+
+
 def write_page(root: str, path: str, content: bytes, *, replace: bool) -> None:
     """Write a page; folders on the way are made. Without `replace` what has the name already stays as it is.
 

@@ -105,6 +105,18 @@ async def test_other_words_of_the_same_turn_need_leave_to_overwrite(watch: Watch
     assert "Three percent." in text(watch, first.path)
 
 
+async def test_the_same_turn_under_another_title_is_the_same_page(watch: Watch) -> None:
+    first = await save(watch)
+    (Path(watch.root) / "wiki/queries/unreadable.md").symlink_to("nowhere.md")
+    with pytest.raises(InvalidInput, match=r"wiki/queries/how-much-salt\.md was saved before.*ask to overwrite"):
+        await save(watch, title="Salt, once more")
+    renamed = await save(watch, title="Salt, once more", overwrite=True)
+    assert (renamed.outcome, renamed.path) == ("updated", first.path)
+    assert "Salt, once more" in text(watch, first.path)
+    elsewhere = await save(watch, title="Salt, once more", path="wiki/concepts/salt.md")
+    assert (elsewhere.outcome, elsewhere.path) == ("created", "wiki/concepts/salt.md")
+
+
 async def test_two_answers_to_one_question_are_two_pages_and_each_finds_its_own(watch: Watch) -> None:
     other = UUID(int=5)
     first, second = await save(watch), await save(watch, turn_id=other, body="Three percent.")
