@@ -103,6 +103,8 @@ class Answering:
             degraded=context.degraded,
         )
         run.outcome.finish_reason = await self._asked(run, context)
+        if run.outcome.finish_reason == "refused":
+            run.outcome.refusal = "weak_evidence"
 
     async def _searched(self, run: _Run) -> SearchReply:
         started = self._clock()

@@ -3,7 +3,8 @@
 A citation belongs to the sentence that it stands in, or directly behind (`… is so. [1]`). Where one sentence cites in
 several places, each place stands for what was said since the place before, unless that is under three words
 (`According to [1], …`): then for the whole sentence. What stands between two full stops counts, not grammar:
-`e.g.`, `Nr. 5` and the like end no sentence, a line end does.
+`e.g.`, `Nr. 5` and the like end no sentence, nor does a stop before a small letter (as in `sentence_ends`); a line end
+does.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ def _begins(masked: str) -> list[int]:
         following = re.compile(r"\S").search(masked, end.end())
         if following is None:
             break
-        if not _NO_END.search(masked, max(0, end.end() - 12), end.end()):
+        goes_on = following[0].islower() and masked[end.end()].isspace() and end.group() != "\n"
+        if not goes_on and not _NO_END.search(masked, max(0, end.end() - 12), end.end()):
             begins.append(following.start())
     return sorted(set(begins))
 

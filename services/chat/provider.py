@@ -45,7 +45,8 @@ class Usage:
 class Finished:
     """The last event of a stream, exactly once."""
 
-    reason: Literal["stop", "length", "filtered"]
+    reason: Literal["stop", "length", "filtered", "refused"]
+    """refused: what it wrote says that the passages do not answer, and cites nothing."""
     usage: Usage
     model: str
     """As the provider names what answered."""

@@ -77,6 +77,10 @@ async def open_pool(dsn: str, *, max_size: int = 4, read_only: bool = False) -> 
         await pool.close()
 
 
+_ARRAYS = "SELECT $1::uuid[], $2::bigint[], $3::integer[], $4::smallint[], $5::real[], $6::bytea[], $7::boolean[]"
+"""The driver asks the server what an array is the first time that it meets it: once for all, not amid a bulk load."""
+
+
 async def _keep(_: Connection) -> None:
     """Leave a connection as it is: nothing here sets anything beyond a transaction, and a reset costs a round trip."""
 
@@ -85,6 +89,7 @@ async def _prepare(connection: Connection) -> None:
     await connection.set_type_codec(
         "jsonb", encoder=_to_jsonb, decoder=_from_jsonb, schema="pg_catalog", format="binary"
     )
+    await connection.prepare(_ARRAYS)
 
 
 def _to_jsonb(value: object) -> bytes:

