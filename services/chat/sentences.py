@@ -34,6 +34,8 @@ _LINK = re.compile(
 )
 _EMPHASIS = re.compile(r"(\*{1,3}|(?<!\w)_{1,3})(?=\S)(.{1,600}?)(?<=\S)\1(?!\w)|~~(?=\S)(.{1,600}?)~~")
 _ESCAPE = re.compile(r"\\([^\w\s])")
+_CODE_LINK = re.compile(r"\[(`+[^`\[\]\n]{1,300}`+)\]\([^()\s]{0,2000}\)")
+"""A link whose words are code."""
 _CODE_SPAN = re.compile(r"(`+)(?:.{1,2000}?)\1")
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>|\{%[^%\n]{0,300}%\}")
 """HTML, and templates such as GitBook's `{% hint style="info" %}`."""
@@ -76,6 +78,7 @@ def units_of(text: str) -> tuple[Unit, ...]:
 
 def readable(text: str) -> str:
     """Return inline Markdown as a reader sees it, on one line; code spans stay as they are."""
+    text = _CODE_LINK.sub(r"\1", text)
     parts: list[str] = []
     at = 0
     for span in _CODE_SPAN.finditer(text):

@@ -126,6 +126,8 @@ def test_sentences_joined_are_the_text(text: str) -> None:
         ('{% hint style="info" %}\nUse brine.\n{% endhint %}', ["Use brine."]),
         ('{% tabs %} {% tab title="A" %}\n\n- Salt {% icon %} it.', ["Salt it."]),
         ("100 % {brine} is 5 %.", ["100 % {brine} is 5 %."]),
+        ("Set [`https_port`](/monitoring.md#x) first.", ["Set `https_port` first."]),
+        ("Write `[text](url)` so.", ["Write `[text](url)` so."]),
     ],
 )
 def test_signs_of_quotes_and_templates_go_and_all_others_stay(text: str, shown: list[str]) -> None:
