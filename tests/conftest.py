@@ -8,6 +8,7 @@ data_dir   place for an embedded data folder that Postgres can use, also as root
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import signal
 import tempfile
@@ -15,6 +16,7 @@ import uuid
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
+import hypothesis
 import nats
 import pytest
 from nats.aio.client import Client
@@ -22,6 +24,10 @@ from nats.aio.client import Client
 from shared.topology import Topology
 from tests.databases import delete_namespace, fresh_database
 from tests.servers import Endpoints, begin_run, do_without, end_run, endpoints_of, run_folder
+
+if "CI" not in os.environ:  # there, hypothesis has a profile of its own
+    hypothesis.settings.register_profile("unhurried", deadline=None)  # a busy machine is no fault of the code
+    hypothesis.settings.load_profile("unhurried")
 
 _OWN_RUN = pytest.StashKey[Path]()
 

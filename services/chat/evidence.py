@@ -26,8 +26,8 @@ WORDS = "words"
 
 DEFAULT_WITH_MODEL = 0.55
 DEFAULT_BY_WORDS = 0.39
-"""Where refusals are best while one question in ten at most is refused wrongly, in vaults of several kinds: chosen on
-one half of 520 questions, held on the other (docs/evaluation.md)."""
+"""Where refusals are best while, of questions that one page answers, one in ten at most is refused wrongly, in vaults
+of several kinds (docs/evaluation.md). Of those that need two pages more are refused."""
 
 _COVERAGE, _SIMILARITY, _MODEL = 0.4, 0.2, 0.4
 """Weights of the shares; those that are missing leave theirs to the others."""

@@ -32,8 +32,9 @@ STOP_WORDS: dict[Language, frozenset[str]] = {
         "den denn der deren des dessen die dies diese diesem diesen dieser dieses dort du durch ein eine "
         "einem einen einer eines er es für gibt haben hat hatte hier ich ihm ihn ihr ihre im in ist ja jede "
         "kann kein keine können man mein mir mit muss müssen nach nicht noch nur ob oder sein seine sich sie "
-        "sind so soll über um und uns unter viel viele vom von vor war waren warum was welche welcher welches "
-        "wenn wer werden wie wieso wieviel will wir wird wo wozu zu zum zur zwischen"
+        "sind so soll über um und uns unter viel viele vom von vor wann war waren warum was welche welchem "
+        "welchen welcher welches wenn wer werden wie wieso wieviel will wir wird wo worden wozu wurde wurden zu zum "
+        "zur zwischen"
     ),
     "fr": word_set(
         "a ai au aussi aux avec avoir c ce cela celle celles celui ces cet cette ceux combien comme comment d "

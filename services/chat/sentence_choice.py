@@ -1,7 +1,8 @@
 """Which of the ranked units make the answer: few, no two alike, each with something of its own, in a readable order.
 
 The best unit comes first. Another one joins when it is nearly as good and adds words of the question, or is a very good
-one of another passage. Units of one passage keep its order; a list follows the sentence that announces it. Pure.
+one of another passage. Where words alone chose one sentence that leaves some of the question open, the next one of its
+paragraph follows. Units of one passage keep its order; a list follows the sentence that announces it. Pure.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ _NEAR_BEST_BY_WORDS = 0.25
 _SAME_PASSAGE = 3.0
 _SURE = 2.0
 """A further unit that adds no word of the question must be this close, or this good in another passage (log odds)."""
+
+_LEAVES_NOTHING_OPEN = 0.8
+"""Share of the question's words, by rarity, from which a sentence that words chose needs none behind it."""
 
 _ALIKE = 0.7
 """Share of the shorter one's words that makes two units say the same."""
@@ -65,7 +69,7 @@ def choose(ranking: Ranking) -> list[Ranked]:
         near = candidate.score >= max(scored[0].score - _margin(ranking), _floor(ranking))
         if (near or (chosen and _goes_on(candidate.ranked, chosen))) and _adds(candidate, chosen, ranking, near=near):
             chosen.append(candidate)
-    ordered = _ordered([each.ranked for each in chosen])
+    ordered = _ordered(_with_next([each.ranked for each in chosen], ranking))
     return _with_code(_with_lists(ordered, ranking), ranking)
 
 
@@ -97,8 +101,27 @@ def _margin(ranking: Ranking) -> float:
 
 def _goes_on(ranked: Ranked, chosen: Sequence[Chosen]) -> bool:
     """Tell whether a unit stands directly behind the best one, in its paragraph or list."""
-    best = chosen[0].ranked
+    return _stands_behind(ranked, chosen[0].ranked)
+
+
+def _stands_behind(ranked: Ranked, best: Ranked) -> bool:
     return (ranked.n, ranked.place, ranked.unit.block) == (best.n, best.place + 1, best.unit.block)
+
+
+def _with_next(chosen: list[Ranked], ranking: Ranking) -> list[Ranked]:
+    """Add the sentence behind a single one: words find what is spoken of, and what is said of it often comes next."""
+    if len(chosen) != 1 or ranking.most_by_model is not None:
+        return chosen
+    (best,) = chosen
+    found = sum(ranking.rarity[word] for word in best.covered)
+    if best.unit.kind != "sentence" or found > _LEAVES_NOTHING_OPEN * sum(ranking.rarity.values()):
+        return chosen
+    at = next(at for at, each in enumerate(ranking.units) if each is best)
+    return chosen + [each for each in ranking.units[at + 1 : at + 2] if _continues(each, best)]
+
+
+def _continues(ranked: Ranked, best: Ranked) -> bool:
+    return _stands_behind(ranked, best) and _may_answer(ranked) and not _alike(ranked, best)
 
 
 def _adds(candidate: Chosen, chosen: Sequence[Chosen], ranking: Ranking, *, near: bool) -> bool:

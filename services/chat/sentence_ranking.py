@@ -27,8 +27,8 @@ from shared.scoring.scorer import PassageScorer
 
 _log = structlog.get_logger(__name__)
 
-MOST_SCORED = 24
-"""Units that the model reads, 13 ms each on one core: more found no better sentence in 60 questions."""
+MOST_SCORED = 12
+"""Units that the model reads, 13 ms each on one core: in 300 questions, twice as many brought no better answers."""
 
 _KEPT = 16
 """Rankings: the gate's is asked for again by the provider a moment later."""

@@ -92,6 +92,21 @@ async def test_where_the_passages_do_not_answer_it_says_so_without_a_number(ques
     assert pieces == [refusal]
 
 
+async def test_a_sentence_that_words_chose_and_that_leaves_words_open_is_followed_by_the_next_one() -> None:
+    context = found(("Brine", "The brine covers the cabbage. It stays so for three weeks. Then it is eaten."))
+    pieces, _ = await answered("How many days must brine cover cabbage?", context)
+    assert pieces == ["The brine covers the cabbage. [1]", " It stays so for three weeks. [1]"]
+    assert (await answered("What does brine cover? The cabbage?", context))[0] == pieces[:1]
+
+
+async def test_no_sentence_follows_from_another_paragraph_nor_where_a_model_chose() -> None:
+    apart = found(("Brine", "The brine covers the cabbage.\n\nIt stays so for three weeks."))
+    assert len((await answered("How many days must brine cover cabbage?", apart))[0]) == 1
+    together = found(("Brine", "The brine covers the cabbage. It stays so for three weeks."))
+    ranker = SentenceRanker(MarkedWordScorer("brine"))
+    assert len((await answered("How many days must brine cover cabbage?", together, ranker))[0]) == 1
+
+
 async def test_a_scorer_finds_what_no_word_tells() -> None:
     scorer = MarkedWordScorer("sour")
     pieces, finished = await answered("What does it taste like?", ranker=SentenceRanker(scorer))
