@@ -1,4 +1,7 @@
-"""What citations refer to: the pages of a set's vault, as they stand on disk. Blocking; each page is read once."""
+"""What citations refer to: the pages of a set's vault, as they stand on disk. Blocking; each page is read once.
+
+A page that can't be read any more raises InvalidInput: without it there is nothing to judge, and no 0 to give either.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from pathlib import Path
 
 from services.ingest.text.decoding import decode
 from shared.contracts.search import Citation
+from shared.errors import InvalidInput
 from shared.ids import normal_path
 
 
@@ -36,5 +40,12 @@ class Library:
 
     def _text(self, path: str) -> str:
         if path not in self._texts:
-            self._texts[path] = decode((self._vault / path).read_bytes())
+            self._texts[path] = decode(self._bytes(path))
         return self._texts[path]
+
+    def _bytes(self, path: str) -> bytes:
+        file = self._vault / path
+        try:
+            return file.read_bytes()
+        except OSError as error:
+            raise InvalidInput(f"{file} was cited, but can't be read: {error.strerror}; was it deleted?") from error

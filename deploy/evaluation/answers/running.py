@@ -57,7 +57,6 @@ async def _run_variant(
     library = Library(opened.prepared.vault, opened.prepared.ids)
     try:
         answers = await asker.ask_all(asked, variant, lambda done: progress.asked(variant, done, len(asked)))
+        outcome.scores[variant] = await asyncio.to_thread(score_answers, asked, answers, library)
     except* CitebusError as errors:
         outcome.failures[variant] = str(first_of(errors))
-    else:
-        outcome.scores[variant] = await asyncio.to_thread(score_answers, asked, answers, library)

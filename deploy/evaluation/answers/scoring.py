@@ -57,7 +57,10 @@ class AnswerScore:
 
 
 def score_answers(asked: Sequence[Asked], answers: Mapping[str, Told], library: Library) -> AnswerScore:
-    """Return the figures of one variant; every question has its answer. Blocking: reads the cited pages."""
+    """Return the figures of one variant; every question has its answer. Blocking: reads the cited pages.
+
+    Raises InvalidInput when one of them is gone.
+    """
     cited = {each.question.id: cited_sentences(each.question, answers[each.question.id], library) for each in asked}
     values = {
         each.question.id: judge(each.question, answers[each.question.id], cited[each.question.id]) for each in asked

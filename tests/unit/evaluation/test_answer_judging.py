@@ -11,6 +11,7 @@ from deploy.evaluation.answers.judging import cited_sentences, judge
 from deploy.evaluation.answers.library import Library
 from deploy.evaluation.questions import Question
 from shared.contracts.chat import TurnEnd
+from shared.errors import InvalidInput
 from tests.unit.cli.scripted_turns import done, failed
 from tests.unit.evaluation.answered_turns import cited, told
 
@@ -134,3 +135,9 @@ def test_an_answer_that_cites_nothing_has_no_precision(library: Library) -> None
     found = values(library, told("It rises 4 m."))
     assert (found["cited text"], found["citation recall"], found["accuracy"]) == (0.0, 0.0, 0.0)
     assert "citation precision" not in found
+
+
+def test_a_cited_page_that_is_gone_is_an_error_that_names_it(library: Library, tmp_path: Path) -> None:
+    (tmp_path / "tides.md").unlink()
+    with pytest.raises(InvalidInput, match=r"tides\.md was cited, but can't be read: No such file"):
+        values(library, told(("The tides rise.", 1, "quoted"), _1="tides.md"))
