@@ -87,8 +87,10 @@ async def test_the_same_turn_is_saved_once(cook: Cook) -> None:
     first = await cook.save(turn_id=accepted.turn_id)
     again = await cook.save(turn_id=accepted.turn_id)
     assert again == first.model_copy(update={"outcome": "unchanged"})
+    with pytest.raises(Refused, match=f"{first.path} was saved before"):
+        await cook.save(turn_id=accepted.turn_id, title="Salt")
     named = await cook.save(turn_id=accepted.turn_id, title="Salt", overwrite=True)
-    assert (named.outcome, named.path) == ("created", "wiki/queries/salt.md")
+    assert (named.outcome, named.path, named.page_id) == ("updated", first.path, first.page_id)
 
 
 async def test_a_file_of_somebody_else_and_a_path_outside_are_refused_over_the_bus(cook: Cook) -> None:
