@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from pydantic import JsonValue
 
@@ -14,6 +14,9 @@ from deploy.evaluation.questions import Question
 from deploy.evaluation.spans import Span
 from shared.contracts.search import Citation, SearchReply, SearchRequest
 from shared.ids import normal_path
+
+AskedT = TypeVar("AskedT")
+AnswerT = TypeVar("AnswerT")
 
 DEADLINE_MS = 60_000
 """The longest that a request may take: what is measured is what is found, not what fits a deadline."""
@@ -84,6 +87,36 @@ class Answer:
     """What the service says it took."""
 
 
+async def ask_each(
+    questions: Sequence[AskedT],
+    ask: Callable[[AskedT], Awaitable[AnswerT]],
+    concurrency: int,
+    asked: Callable[[int], None],
+) -> list[AnswerT]:
+    """Return the answers in the order of the questions; `asked` hears how many there are. Raises the first error.
+
+    The first question is asked once more before, unmeasured, so that no time holds the loading of a model.
+    """
+    await ask(questions[0])
+    waiting, answers = iter(enumerate(questions)), dict[int, AnswerT]()
+
+    async def work() -> None:
+        for place, question in waiting:
+            answers[place] = await ask(question)
+            asked(len(answers))
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(concurrency):
+            group.create_task(work())
+    return [answers[place] for place in range(len(questions))]
+
+
+def document_of(citation: Citation, ids: Mapping[str, str]) -> str:
+    """Return the id of the document that is cited, by page path (NFC); its path when it is none of the set's."""
+    path = normal_path(citation.path)
+    return ids.get(path, path)
+
+
 @dataclass(frozen=True, slots=True)
 class Asker:
     """Asks one vault."""
@@ -102,22 +135,9 @@ class Asker:
     async def ask_all(
         self, questions: Sequence[Question], variant: Variant, asked: Callable[[int], None]
     ) -> dict[str, Answer]:
-        """Return the answers by question id; `asked` hears how many there are. Raises the first CitebusError.
-
-        The first question is asked once more before, unmeasured, so that no time holds the loading of a model.
-        """
-        await self._ask(questions[0], variant)
-        waiting, answers = iter(questions), dict[str, Answer]()
-
-        async def work(mine: Iterator[Question]) -> None:
-            for question in mine:
-                answers[question.id] = await self._ask(question, variant)
-                asked(len(answers))
-
-        async with asyncio.TaskGroup() as group:
-            for _ in range(self.concurrency):
-                group.create_task(work(waiting))
-        return {question.id: answers[question.id] for question in questions}
+        """Return the answers by question id, asked by `ask_each`; raises the first CitebusError."""
+        answers = await ask_each(questions, lambda each: self._ask(each, variant), self.concurrency, asked)
+        return {question.id: answer for question, answer in zip(questions, answers, strict=True)}
 
     async def _ask(self, question: Question, variant: Variant) -> Answer:
         started = self.clock()
@@ -142,8 +162,7 @@ class Asker:
         return further
 
     def _documents(self, cited: Iterable[Citation]) -> list[str]:
-        paths = (normal_path(citation.path) for citation in cited)
-        return [self.ids.get(path, path) for path in paths]
+        return [document_of(citation, self.ids) for citation in cited]
 
     def _answer(self, question: Question, reply: SearchReply, latency_ms: float) -> Answer:
         similarities = [each.similarity for each in reply.citations if each.similarity is not None]

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+RowT = TypeVar("RowT", bound=np.generic)
 
 RESAMPLES = 2_000
 """The ends of a 95 % interval then waver by a few percent of its width; more costs time and shows no other digit."""
@@ -41,18 +44,10 @@ def estimate(values: Sequence[float], seed: int = SEED) -> Estimate:
     """Return mean and interval of one value per question; raises ValueError when there is none."""
     if not values:
         raise ValueError("there is no mean of no values")
-    numbers = np.asarray(values, dtype=np.float64)
-    generator = np.random.default_rng(seed)
-    count = len(numbers)
-    means = np.fromiter(
-        (numbers[generator.integers(0, count, count)].mean() for _ in range(RESAMPLES)), np.float64, RESAMPLES
-    )
-    tail = (1 - CONFIDENCE) / 2
-    low, high = np.quantile(means, [tail, 1 - tail])
-    return Estimate(float(numbers.mean()), float(low), float(high), count)
+    return estimate_of(_mean, np.asarray(values, dtype=np.float64), seed)
 
 
-def estimate_of(statistic: Callable[[NDArray[np.bool_]], float], rows: NDArray[np.bool_], seed: int = SEED) -> Estimate:
+def estimate_of(statistic: Callable[[NDArray[RowT]], float], rows: NDArray[RowT], seed: int = SEED) -> Estimate:
     """Return a figure that is no mean, with its interval; `rows` has one row per question, and `statistic` takes any.
 
     Raises ValueError when there is no row.
@@ -65,6 +60,10 @@ def estimate_of(statistic: Callable[[NDArray[np.bool_]], float], rows: NDArray[n
     tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(figures, [tail, 1 - tail])
     return Estimate(statistic(rows), float(low), float(high), count)
+
+
+def _mean(numbers: NDArray[np.float64]) -> float:
+    return float(numbers.mean())
 
 
 def paired_difference(of: Mapping[str, float], over: Mapping[str, float], seed: int = SEED) -> Estimate | None:

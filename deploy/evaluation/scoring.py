@@ -75,7 +75,7 @@ def score(measure: Measure, questions: Sequence[Question], answers: Mapping[str,
     if len(kinds) > 1:
         kinds[EVERYTHING] = list(values.values())
     return Score(
-        by_kind={kind: _means(of_kind) for kind, of_kind in kinds.items()},
+        by_kind={kind: means_of(of_kind) for kind, of_kind in kinds.items()},
         by_question=values,
         separation=_separation(questions, answers) if measure == "answers" else None,
         latency=_latency(list(answers.values())),
@@ -117,7 +117,8 @@ _MEASURES: Mapping[Measure, Callable[[Question, Answer], dict[str, float]]] = {
 }
 
 
-def _means(values: Sequence[Values]) -> dict[str, Estimate]:
+def means_of(values: Sequence[Values]) -> dict[str, Estimate]:
+    """Return the mean of each measure over the questions that have it."""
     names = dict.fromkeys(name for each in values for name in each)
     return {name: estimate([each[name] for each in values if name in each]) for name in names}
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 import uuid
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -13,7 +12,7 @@ from typing import Protocol
 from pydantic import JsonValue
 
 from deploy.evaluation.answers.questions import Asked
-from deploy.evaluation.asking import Variant
+from deploy.evaluation.asking import Variant, ask_each
 from services.chat.refusals import refusal_text
 from shared.contracts.chat import (
     AnyTurnEvent,
@@ -136,23 +135,12 @@ class AnswerAsker:
     async def ask_all(
         self, questions: Sequence[Asked], variant: Variant, asked: Callable[[int], None]
     ) -> dict[str, Told]:
-        """Return the answers by question id; `asked` hears how many there are. Raises the first CitebusError.
+        """Return the answers by question id, asked by `ask_each`; raises the first CitebusError.
 
-        The first question is asked once more before, unmeasured, so that no time holds the loading of a model. Every
-        turn's conversation is deleted again, so that the vault is the same for all.
+        Every turn's conversation is deleted again, so that the vault is the same for all.
         """
-        await self._ask(questions[0], variant)
-        waiting, answers = iter(questions), dict[str, Told]()
-
-        async def work(mine: Iterator[Asked]) -> None:
-            for each in mine:
-                answers[each.question.id] = await self._ask(each, variant)
-                asked(len(answers))
-
-        async with asyncio.TaskGroup() as group:
-            for _ in range(self.concurrency):
-                group.create_task(work(waiting))
-        return {each.question.id: answers[each.question.id] for each in questions}
+        answers = await ask_each(questions, lambda each: self._ask(each, variant), self.concurrency, asked)
+        return {each.question.id: answer for each, answer in zip(questions, answers, strict=True)}
 
     async def _ask(self, asked: Asked, variant: Variant) -> Told:
         told = Told(asked.question.text)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from deploy.evaluation.asking import document_of
 from services.ingest.text.decoding import decode
 from shared.contracts.search import Citation
 from shared.errors import InvalidInput
@@ -26,8 +27,7 @@ class Library:
 
     def document(self, citation: Citation) -> str:
         """Return the id of the document that is cited; its path when it is none of the set's."""
-        path = normal_path(citation.path)
-        return self._ids.get(path, path)
+        return document_of(citation, self._ids)
 
     def cited(self, citation: Citation) -> str:
         """Return what stands in the ranges that are cited."""

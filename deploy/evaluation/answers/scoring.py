@@ -10,9 +10,9 @@ from deploy.evaluation.answers.judging import CitedSentence, cited_sentences, ju
 from deploy.evaluation.answers.library import Library
 from deploy.evaluation.answers.questions import Asked
 from deploy.evaluation.answers.refusing import Refusals, score_refusals
-from deploy.evaluation.intervals import Estimate, estimate
+from deploy.evaluation.intervals import Estimate
 from deploy.evaluation.metrics import percentile
-from deploy.evaluation.scoring import EVERYTHING, Values
+from deploy.evaluation.scoring import EVERYTHING, Values, means_of
 from shared.contracts.chat import TurnCancelled, TurnFailed
 
 
@@ -86,12 +86,7 @@ def _by_kind(asked: Sequence[Asked], values: Mapping[str, Values]) -> dict[str, 
     answerable = {each.question.kind for each in asked if each.answerable}
     if len(answerable) > 1:
         kinds[EVERYTHING] = [values[each.question.id] for each in asked if each.answerable]
-    return {kind: _means(of_kind) for kind, of_kind in kinds.items()}
-
-
-def _means(values: Sequence[Values]) -> dict[str, Estimate]:
-    names = dict.fromkeys(name for each in values for name in each)
-    return {name: estimate([each[name] for each in values if name in each]) for name in names}
+    return {kind: means_of(of_kind) for kind, of_kind in kinds.items()}
 
 
 _TIMES: Mapping[str, Callable[[Told], float | None]] = {
