@@ -116,8 +116,7 @@ def _with_next(chosen: list[Ranked], ranking: Ranking) -> list[Ranked]:
     found = sum(ranking.rarity[word] for word in best.covered)
     if best.unit.kind != "sentence" or found > _LEAVES_NOTHING_OPEN * sum(ranking.rarity.values()):
         return chosen
-    at = next(at for at, each in enumerate(ranking.units) if each is best)
-    return chosen + [each for each in ranking.units[at + 1 : at + 2] if _continues(each, best)]
+    return chosen + [each for each in ranking.units if _continues(each, best)]
 
 
 def _continues(ranked: Ranked, best: Ranked) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -30,8 +30,8 @@ _log = structlog.get_logger(__name__)
 MOST_SCORED = 12
 """Units that the model reads, 13 ms each on one core: in 300 questions, twice as many brought no better answers."""
 
-_KEPT = 16
-"""Rankings: the gate's is asked for again by the provider a moment later."""
+_KEPT = 32
+"""Rankings, two a question: those of the gate are asked for again, by itself and by the provider a moment later."""
 
 _MOST_UNITS = 4_000
 _MOST_QUESTION_CHARS = 2_000
@@ -96,7 +96,8 @@ class SentenceRanker:
     def __init__(self, scorer: PassageScorer | None = None) -> None:
         """`scorer` reads English, as the bundled one does; the caller closes it."""
         self._scorer = scorer
-        self._kept: OrderedDict[tuple[str, str], Ranking] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str, bool], Ranking] = OrderedDict()
+        """By question, context, and whether a model may have read."""
 
     @property
     def name(self) -> str:
@@ -105,19 +106,24 @@ class SentenceRanker:
 
     async def ranking(self, question: str, context: SearchReply) -> Ranking:
         """Return the ranking; does not raise errors of citebus."""
-        key = (question, context.text)
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            return self._kept[key]
-        ranking = await self._read(await self.by_words(question, context))
-        self._kept[key] = ranking
-        while len(self._kept) > _KEPT:
-            self._kept.popitem(last=False)
-        return ranking
+
+        async def read() -> Ranking:
+            return await self._read(await self.by_words(question, context))
+
+        return await self._once((question, context.text, True), read)
 
     async def by_words(self, question: str, context: SearchReply) -> Ranking:
         """Return the ranking without the model."""
-        return await asyncio.to_thread(by_words, question, context)
+        return await self._once((question, context.text, False), lambda: asyncio.to_thread(by_words, question, context))
+
+    async def _once(self, key: tuple[str, str, bool], make: Callable[[], Awaitable[Ranking]]) -> Ranking:
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        ranking = self._kept[key] = await make()
+        while len(self._kept) > _KEPT:
+            self._kept.popitem(last=False)
+        return ranking
 
     def reader_of(self, question: str) -> str | None:
         """Return the name of the model that would read for this question; None: none would."""

@@ -109,6 +109,14 @@ async def test_a_model_reads_only_where_it_could_change_the_verdict() -> None:
     assert len(scorer.read) == 1
 
 
+async def test_words_are_compared_once_for_the_gate_and_for_the_model() -> None:
+    ranker = SentenceRanker(MarkedWordScorer("salt"))
+    first = await ranker.by_words(KNOWN[0], sauerkraut())
+    assert (await ranker.ranking(KNOWN[0], sauerkraut())).scorer == "marked-word"
+    assert await ranker.by_words(KNOWN[0], sauerkraut()) is first
+    assert first.scorer is None
+
+
 async def test_evidence_lies_within_its_bounds_whatever_the_model_says() -> None:
     for question in (*KNOWN, *UNKNOWN):
         least, most = evidence_bounds(by_words(question, sauerkraut()), sauerkraut())
