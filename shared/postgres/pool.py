@@ -67,7 +67,7 @@ async def open_pool(dsn: str, *, max_size: int = 4, read_only: bool = False) -> 
             max_size=max_size,
             timeout=10,
             command_timeout=60,
-            init=_prepare,
+            init=_prepare_pooled,
             reset=_keep,
             server_settings=settings,
         )
@@ -89,6 +89,10 @@ async def _prepare(connection: Connection) -> None:
     await connection.set_type_codec(
         "jsonb", encoder=_to_jsonb, decoder=_from_jsonb, schema="pg_catalog", format="binary"
     )
+
+
+async def _prepare_pooled(connection: Connection) -> None:
+    await _prepare(connection)
     await connection.prepare(_ARRAYS)
 
 
