@@ -124,7 +124,9 @@ async def test_another_service_hears_of_a_saved_page_and_finds_it(client: Client
     await client.flush()
     front_matter = "---\ntitle: Seal census\ntype: concept\nlast_verified: 2025-09-01\n---\n"
     page = up.stack.vaults[0].folder / "wiki" / "concepts" / "seal-census.md"
-    page.write_text(f"{front_matter}# Seal census\n\nThe drone counts seals from 80 metres.\n")
+    draft = page.with_suffix(".draft")  # one change: a file that is opened, and written later, is two
+    draft.write_text(f"{front_matter}# Seal census\n\nThe drone counts seals from 80 metres.\n")
+    draft.rename(page)
     indexed = json.loads((await events.next_msg(timeout=20)).data)
     assert (indexed["type"], indexed["path"]) == ("citebus.page.indexed.v1", "wiki/concepts/seal-census.md")
     reply = await ask(client, "how high is the drone that counts seals")
