@@ -93,6 +93,7 @@ class System:
     async def settled(self, condition: Callable[[StatusReply], bool] = lambda _: True) -> StatusReply:
         """Sweep, and wait until nothing waits any more and the condition holds."""
         await self.sync()
+        await self.settled_vault()  # known from its first batch on, which a busy worker may still be at
         async with asyncio.timeout(60):
             while True:
                 status = await self.status()
